@@ -3,7 +3,7 @@ import { UserError } from "../src/errors/user-error.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { findServer } from "./data/server.ts";
 import { Arena } from "./fairness/arena.ts";
-import { brokenBounds, outcomeLine } from "./fairness/bounds.ts";
+import { violatedBounds, outcomeLine } from "./fairness/bounds.ts";
 import { attacks } from "./fairness/attacks/all.ts";
 import type { BenchOptions } from "./options.ts";
 import { fairnessFiles } from "./report/fairness.ts";
@@ -29,9 +29,9 @@ export async function fairness(options: BenchOptions, cleanup: Cleanup): Promise
   cleanup.add(() => arena.close());
   const played: Played[] = [];
   for (const attack of attacks.filter(({ name }) => names.length === 0 || names.includes(name))) {
-    const quiet = await arena.quiet(seconds / 2);
-    const outcome = await arena.beside(attack, seconds);
-    const broken = brokenBounds(quiet, outcome);
+    const quiet = await arena.measureBaseline(seconds / 2);
+    const outcome = await arena.measureDuring(attack, seconds);
+    const broken = violatedBounds(quiet, outcome);
     say(
       `${attack.name}: ${[outcomeLine(quiet, outcome), ...broken.map((bound) => `BROKEN: ${bound}`)].join("; ")}`,
     );

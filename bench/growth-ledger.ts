@@ -2,7 +2,7 @@ import { say } from "../src/commands/terminal.ts";
 import { withClient } from "../src/postgres/client.ts";
 import type { Cleanup } from "./cleanup.ts";
 import type { DroppableDatabase } from "./data/database.ts";
-import { hasty } from "./data/database.ts";
+import { fastSettings } from "./data/database.ts";
 import { pruneOldEvents, vacuumAfterMovements } from "./data/upkeep.ts";
 import type { PreparedRequest } from "./measure/load.ts";
 import { load } from "./measure/load.ts";
@@ -15,7 +15,7 @@ import type { LedgerRead } from "./queries/ledger.ts";
 import { ledgerReads } from "./queries/ledger.ts";
 import { writeToService } from "./queries/service.ts";
 import { writeQueries } from "./queries/writes.ts";
-import { over } from "./report/figures.ts";
+import { medianFigure } from "./report/figures.ts";
 import type { Ledger, LedgerRow, LedgerSize } from "./report/ledger.ts";
 import { ledgerFiles } from "./report/ledger.ts";
 import { describeMachine } from "./report/machine.ts";
@@ -94,7 +94,7 @@ export async function growthOfLedger(options: BenchOptions, cleanup: Cleanup): P
  * @returns the seconds that each of them took
  */
 async function makeLedgers(wanted: readonly number[], cleanup: Cleanup): Promise<Map<number, number>> {
-  const cluster = await openCluster(cleanup, hasty);
+  const cluster = await openCluster(cleanup, fastSettings);
   const made = new Map<number, number>();
   const present = await cluster.filledLedgers();
   for (const movements of wanted.filter((size) => !present.includes(size))) {
@@ -155,7 +155,7 @@ async function rowOf(
     };
     costs.push(await statementCosts(database.adminUrl, () => load(some)));
   }
-  const times = cells.map((cell) => `${over(cell, (round) => round.medianTime).toFixed(2)} ms`);
+  const times = cells.map((cell) => `${medianFigure(cell, (round) => round.medianTime).toFixed(2)} ms`);
   say(`${name}: ${times.join(", ")}; pages ${costs.map(({ pages }) => pages.toFixed(0)).join(", ")}`);
   return {
     name,

@@ -6,7 +6,7 @@ import { playMatch, warmUp } from "./measure/rounds.ts";
 import { verifyAnswers } from "./measure/verify.ts";
 import type { BenchOptions } from "./options.ts";
 import type { ReadName } from "./queries/reads.ts";
-import { over } from "./report/figures.ts";
+import { medianFigure } from "./report/figures.ts";
 import type { GrowthRow } from "./report/growth.ts";
 import { growthFiles } from "./report/growth.ts";
 import { describeMachine } from "./report/machine.ts";
@@ -87,7 +87,7 @@ async function rowOf(
   const cells: Cell[] = await playMatch(players, { ...match, connections: 1 });
   const times = cells.map((cell) => ({
     name: cell.contestant,
-    milliseconds: over(cell, (round) => round.medianTime),
+    milliseconds: medianFigure(cell, (round) => round.medianTime),
   }));
   say(
     `${title}: ${times.map(({ name, milliseconds }) => `${name} ${milliseconds.toFixed(2)} ms`).join(", ")}`,

@@ -10,7 +10,7 @@ const streamMs = 1_000;
 const wrongPassword = 422;
 
 /** The service and shared data of the phases. */
-export interface Playground {
+export interface PhaseContext {
   url: string;
   client: ApiClient;
   /** Addresses of documents. */
@@ -24,18 +24,18 @@ export interface Phase {
   name: string;
   connections: number;
   /** Does the work once. @throws if the service refuses it */
-  once(playground: Playground, n: number): Promise<unknown>;
+  once(playground: PhaseContext, n: number): Promise<unknown>;
 }
 
 /** @param testbed whose database is changed: by exports and log-ins */
-export async function openPlayground(url: string, { credential }: Testbed): Promise<Playground> {
+export async function openPlayground(url: string, { credential }: Testbed): Promise<PhaseContext> {
   const { clientId, clientSecret } = credential;
   const client = new ApiClient({
     API_URL: url,
     CLIENT_ID: clientId,
     CLIENT_SECRET: clientSecret,
   });
-  const { documents } = await client.ask<{
+  const { documents } = await client.execute<{
     documents: { edges: { node: { downloadUrl: string } }[] };
   }>("{ documents(first: 250) { edges { node { downloadUrl } } } }", {});
   return {
@@ -59,14 +59,14 @@ async function read(url: string, init?: RequestInit): Promise<string> {
 }
 
 /** Requests a page of the documentation, and collects its links. */
-async function visit({ url, pages }: Playground, n: number): Promise<void> {
+async function visit({ url, pages }: PhaseContext, n: number): Promise<void> {
   const text = await read(url + pages[n % pages.length]!);
   const links = [...text.matchAll(/href="(\/docs[^"#?]*)"/g)].map(([, path]) => path!);
   pages.push(...new Set(links).difference(new Set(pages)));
 }
 
 /** Logs in at the administration with a wrong password, each from another address. */
-async function logIn({ url }: Playground, n: number): Promise<void> {
+async function logIn({ url }: PhaseContext, n: number): Promise<void> {
   const from = { "x-forwarded-for": `198.18.${(n >> 8) & 255}.${n & 255}` };
   const form = await fetch(`${url}/admin/log-in`, { headers: from });
   const cookie = form.headers.getSetCookie().map((each) => each.split(";")[0]!);
@@ -84,26 +84,26 @@ async function logIn({ url }: Playground, n: number): Promise<void> {
 }
 
 /** Writes a list to a file, and reads it. */
-async function exportList({ client, url }: Playground): Promise<void> {
+async function exportList({ client, url }: PhaseContext): Promise<void> {
   const query =
     "{ orders { edges { node { orderNumber lineItems { edges { node { label quantity } } } } } } }";
   const id = await beginExport(client, query);
   await client.follow(id, () => {});
-  const { bulkOperation } = await client.ask<{
+  const { bulkOperation } = await client.execute<{
     bulkOperation: { resultUrl: string };
   }>("query ($id: ID!) { bulkOperation(id: $id) { resultUrl } }", { id });
   await read(onService(url, bulkOperation.resultUrl));
 }
 
-async function listen({ client }: Playground): Promise<void> {
+async function listen({ client }: PhaseContext): Promise<void> {
   const response = await client.sendAuthorized("/api/events", {});
   await sleep(streamMs);
   await response.body!.cancel();
 }
 
 /** Introspection that no cached text answers. */
-const introspect = ({ client }: Playground, n: number): Promise<unknown> =>
-  client.ask(
+const introspect = ({ client }: PhaseContext, n: number): Promise<unknown> =>
+  client.execute(
     `query Q${n}_${performance.now().toFixed(0)} { __schema { types { name description fields { name description } } } }`,
     {},
   );
@@ -130,7 +130,11 @@ export interface Done {
 }
 
 /** Runs phases concurrently for some time. */
-export async function play(playground: Playground, played: readonly Phase[], seconds: number): Promise<Done> {
+export async function runPhases(
+  playground: PhaseContext,
+  played: readonly Phase[],
+  seconds: number,
+): Promise<Done> {
   const end = performance.now() + seconds * 1_000;
   const done: Done = { count: 0, failures: [] };
   const one = async ({ once }: Phase, counter: { n: number }) => {

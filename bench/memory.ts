@@ -9,7 +9,7 @@ import type { PreparedRequest } from "./measure/load.ts";
 import { peakMemory, resetPeakMemory } from "./measure/peak-memory.ts";
 import { median } from "./measure/statistics.ts";
 import { verifyAnswers } from "./measure/verify.ts";
-import { openPlayground, phases, play } from "./memory-phases.ts";
+import { openPlayground, phases, runPhases } from "./memory-phases.ts";
 import type { Done, Phase } from "./memory-phases.ts";
 import type { BenchOptions } from "./options.ts";
 import { readNames } from "./queries/reads.ts";
@@ -93,13 +93,13 @@ async function measurePhases(
     await measure(`${milestone.toLocaleString("en-GB")} reads`, () => read(milestone - done));
     done = milestone;
   }
-  for (const phase of phases) await measure(phase.name, () => play(playground, [phase], seconds));
+  for (const phase of phases) await measure(phase.name, () => runPhases(playground, [phase], seconds));
   const reads: Phase = {
     name: "reads",
     connections: 1,
     once: () => read(2_000),
   };
-  await measure("all at once", () => play(playground, [...phases, reads], seconds * 3));
+  await measure("all at once", () => runPhases(playground, [...phases, reads], seconds * 3));
   await measure(`a pause of ${pauseSeconds} s`, async () => {
     await sleep(pauseSeconds * 1_000);
     return { count: 0, failures: [] };

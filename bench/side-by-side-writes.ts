@@ -36,11 +36,11 @@ export async function measureWrites(
   say("Copying the database, to write to the copy");
   const copy = await database.copy();
   cleanup.add(() => copy.drop());
-  const deals = new Map<WriteName, Deal[]>();
+  const deals = new Map<WriteName, Assignment[]>();
   for (const query of writeNames) {
     say(`Preparing ${query}, ${writeQueries[query].title}`);
     const writers = contestants.filter(({ answers }) => answers.includes(query));
-    deals.set(query, await dealOut(query, copy, writers, options));
+    deals.set(query, await assignCalls(query, copy, writers, options));
   }
   await addBareLedger(copy);
   await dropReceivers(copy);
@@ -95,18 +95,18 @@ async function dropReceivers({ adminUrl }: BenchDatabase): Promise<void> {
 }
 
 /** A contestant, and the requests of its next round. */
-interface Deal {
+interface Assignment {
   writer: Contestant;
   nextRequests(): readonly PreparedRequest[];
 }
 
 /** Assigns calls to contestants. A call that can be made only once belongs to one round of one contestant. */
-async function dealOut(
+async function assignCalls(
   query: WriteName,
   database: BenchDatabase,
   writers: readonly Contestant[],
   { quick, rounds, connections }: BenchOptions,
-): Promise<Deal[]> {
+): Promise<Assignment[]> {
   const { once, calls: prepare } = writeQueries[query];
   const shares = (rounds * connections.length + 1) * writers.length;
   const calls = await prepare(database, shares * ordersPerRound[quick ? "quick" : "ordinary"]);

@@ -1,6 +1,6 @@
 import { say } from "../src/commands/terminal.ts";
 import type { Cleanup } from "./cleanup.ts";
-import { contestantsOf } from "./contestants/all.ts";
+import { chooseContestants } from "./contestants/all.ts";
 import { serviceContestant } from "./contestants/service.ts";
 import { parametersOf } from "./data/parameters.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
@@ -31,7 +31,7 @@ const quickVariants = 30;
 export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const begin = performance.now();
   const commit = await measuredCommit();
-  const all = await contestantsOf(options);
+  const all = await chooseContestants(options);
   const readers = all.filter(({ answers }) => options.reads.some((query) => answers.includes(query)));
   const cluster = await openCluster(cleanup);
   const testbed = await openTestbed(cluster, await scaleFor(cluster, options));

@@ -88,7 +88,7 @@ export async function startContestants(
   const token = await tokens();
   const findOut = async (contestant: Contestant, child: Child): Promise<Ready> => {
     const { ask, close } = asker(child, token);
-    const speaker = await contestant.speak(ask, testbed.database.ownerUrl);
+    const speaker = await contestant.makeAdapter(ask, testbed.database.ownerUrl);
     await close();
     return { contestant, child, speaker };
   };

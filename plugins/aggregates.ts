@@ -6,21 +6,21 @@ import { each, lambda } from "postgraphile/grafast";
 import type { GraphQLString } from "postgraphile/graphql";
 import { getNamedType, GraphQLInt, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { maxAggregated, maxGroups, requireFew } from "../src/reads/aggregation.ts";
+import { maxAggregated, maxGroups, buildSizeCheck } from "../src/reads/aggregation.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import {
   aggregatedColumns,
   groupColumns,
   groupSpecs,
-  groupsOf,
+  readGroups,
   isAggregated,
-  specsOf,
+  adaptSpecs,
 } from "./lib/aggregate-specs.ts";
 import type { RowsStep, RowStep } from "./lib/list-page.ts";
-import { fieldNameOf, rowsOf } from "./lib/views.ts";
+import { fieldNameOf, findKeyedView } from "./lib/views.ts";
 
 /** The library's plugins that we use. Conditions on groups, and sorting and filtering by aggregates, aren't offered. */
-const offered = new Set([
+const offeredPlugins = new Set([
   "PgAggregatesInflectorsPlugin",
   "PgAggregatesSpecsPlugin",
   "PgAggregatesAddGroupByAggregateEnumsPlugin",
@@ -30,13 +30,13 @@ const offered = new Set([
   "PgAggregatesAddConnectionGroupedAggregatesPlugin",
 ]);
 
-const both = (behavior: GraphileBuild.BehaviorString, more: string) => [
+const addBehavior = (behavior: GraphileBuild.BehaviorString, more: string) => [
   behavior,
   more as GraphileBuild.BehaviorString,
 ];
 
 /** Returns the behavior of a column: `@aggregates` names columns to aggregate, `@groupBy` columns to count and group by. */
-function behaviorOf(codec: PgCodec, name: string): string {
+function columnBehavior(codec: PgCodec, name: string): string {
   if (!isAggregated(codec)) return "-aggregate -groupBy";
   const [isWanted, isKey] = [aggregatedColumns(codec).includes(name), groupColumns(codec).includes(name)];
   return [
@@ -47,72 +47,72 @@ function behaviorOf(codec: PgCodec, name: string): string {
   ].join(" ");
 }
 
-const of = (what: string, others: string) => (field: string | null) =>
+const describer = (what: string, others: string) => (field: string | null) =>
   field === null ? `${what} of each field${others}.` : `${what} of \`${field}\`${others}.`;
 
 /** Descriptions of aggregates, by the id of the library's spec. */
-const descriptions: Partial<Record<string, ReturnType<typeof of>>> = {
-  sum: of("The sum", "; 0 if there are no values"),
-  average: of("The mean", ", rounded to six decimals; null if there are no values"),
-  min: of("The minimum", "; null if there are no values"),
-  max: of("The maximum", "; null if there are no values"),
-  distinctCount: of("The number of distinct values", ", without null"),
+const descriptions: Partial<Record<string, ReturnType<typeof describer>>> = {
+  sum: describer("The sum", "; 0 if there are no values"),
+  average: describer("The mean", ", rounded to six decimals; null if there are no values"),
+  min: describer("The minimum", "; null if there are no values"),
+  max: describer("The maximum", "; null if there are no values"),
+  distinctCount: describer("The number of distinct values", ", without null"),
 };
 
 /** Plans the keys of a group, as texts. */
-function keysOf($row: RowStep): Step {
+function planGroupKeys($row: RowStep): Step {
   return lambda([$row.getClassStep().getGroupDetails(), $row] as const, ([details, row]) => {
-    const { indicies } = details as Details;
+    const { indicies } = details as GroupDetails;
     return indicies.length === 0 || !row ? null : indicies.map((key) => keyText(key, row as Row));
   });
 }
 
-interface Details {
+interface GroupDetails {
   indicies: readonly { index: number; codec: PgCodec }[];
 }
 type Row = readonly (string | null)[];
 
-function keyText({ index, codec }: Details["indicies"][number], row: Row): string | null {
+function keyText({ index, codec }: GroupDetails["indicies"][number], row: Row): string | null {
   const text = row[index] ?? null;
   return text !== null && codec.extensions?.globalIdOf !== undefined ? (codec.fromPg(text) as string) : text;
 }
 
 /** Compares texts by their code points; nulls come last. */
-const compare = (one: string | null, other: string | null): number =>
+const compareKeys = (one: string | null, other: string | null): number =>
   one === null || other === null
     ? Number(one === null) - Number(other === null)
     : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 // The library applies arguments to the step that a plan returns
-const groupsOfSorted = new WeakMap<Step, RowsStep>();
+const groupsBySortedStep = new WeakMap<Step, RowsStep>();
 
-function sorted($groups: RowsStep): Step {
+function sortGroups($groups: RowsStep): Step {
   const $rows = lambda([$groups.items(), $groups.getGroupDetails()] as const, ([rows, details]) => {
-    const { indicies } = details as Details;
+    const { indicies } = details as GroupDetails;
     const keys = (row: Row) => indicies.map((key) => keyText(key, row));
     return (rows as unknown as Row[])
       .map((row) => ({ row, keys: keys(row) }))
-      .sort((one, other) => one.keys.reduce((found, key, n) => found || compare(key, other.keys[n]!), 0))
+      .sort((one, other) => one.keys.reduce((found, key, n) => found || compareKeys(key, other.keys[n]!), 0))
       .map(({ row }) => row);
   });
   const $sorted = each($rows, ($row) => new PgSelectSingleStep($groups, $row as never));
-  groupsOfSorted.set($sorted, $groups);
+  groupsBySortedStep.set($sorted, $groups);
   return $sorted;
 }
 
 /** Makes a query fail if it aggregates more entries or groups than allowed. */
-const check = (isGrouped: boolean) => (rows: PgSelectQueryBuilder) =>
+const limitAggregates = (isGrouped: boolean) => (rows: PgSelectQueryBuilder) =>
   void rows.selectAndReturnIndex(
     isGrouped
-      ? requireFew(sql`sum(count(*)) over ()`, sql`count(*) over ()`)
-      : requireFew(sql`count(*)`, sql`0`),
+      ? buildSizeCheck(sql`sum(count(*)) over ()`, sql`count(*) over ()`)
+      : buildSizeCheck(sql`count(*)`, sql`0`),
   );
 
 /** Adapts the library's aggregates: which views and columns have them, how much they may read, and their descriptions. */
 const AggregatesPlugin: GraphileConfig.Plugin = {
   name: "AggregatesPlugin",
   description: "Limits aggregates, and offers them for views with the tag @aggregates",
-  after: [...offered],
+  after: [...offeredPlugins],
   schema: {
     behaviorRegistry: {
       add: {
@@ -126,7 +126,7 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
     entityBehavior: {
       pgResource: {
         override: (behavior, { codec, parameters }) =>
-          both(
+          addBehavior(
             behavior,
             !parameters && isAggregated(codec as PgCodec)
               ? "aggregates aggregate groupedAggregates order"
@@ -134,14 +134,14 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
           ),
       },
       pgCodecAttribute: {
-        override: (behavior, [codec, name]) => both(behavior, behaviorOf(codec as PgCodec, name)),
+        override: (behavior, [codec, name]) => addBehavior(behavior, columnBehavior(codec as PgCodec, name)),
       },
     },
     hooks: {
       build(build) {
         // Changes the library's own arrays, because it reads them later
         const { pgAggregateSpecs: specs, pgAggregateGroupBySpecs: others } = build as GraphileBuild.Build;
-        specs.splice(0, Infinity, ...specsOf(specs));
+        specs.splice(0, Infinity, ...adaptSpecs(specs));
         others.splice(0, Infinity, ...groupSpecs);
         return build;
       },
@@ -167,7 +167,7 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
               description:
                 "Values that the entries of the group have in common, as strings, in the order of `groupBy`.",
               type: keys!.type as GraphQLList<typeof GraphQLString>,
-              plan: ($row: Step) => keysOf($row as RowStep),
+              plan: ($row: Step) => planGroupKeys($row as RowStep),
             }),
           ),
           count: fieldWithHooks({ fieldName: "count" }, () =>
@@ -188,19 +188,19 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
           );
         if (!isConnectionType || !pgCodec || !isAggregated(pgCodec as PgCodec)) return field;
         const { plan } = field;
-        const resource = rowsOf(build, pgCodec as PgCodec)?.resource;
+        const resource = findKeyedView(build, pgCodec as PgCodec)?.resource;
         if (fieldName === "aggregates")
           return withSource(resource && "aggregates", {
             ...field,
             description: `Aggregates of all entries, on all pages. More than ${maxAggregated} entries are refused.`,
             plan($page: Step, args: FieldArgs, info: FieldInfo) {
               const $row = plan!($page, args, info) as RowStep;
-              $row.getClassStep().apply(lambda(null, () => check(false)));
+              $row.getClassStep().apply(lambda(null, () => limitAggregates(false)));
               return $row;
             },
           });
         if (fieldName === "groupedAggregates") {
-          const groups = resource && groupsOf(build, resource);
+          const groups = resource && readGroups(build, resource);
           return withSource(groups && { kind: fieldName, groups }, {
             ...field,
             type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNamedType(field.type)))),
@@ -209,8 +209,8 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
               `More than ${maxGroups} groups, or ${maxAggregated} entries, are refused.`,
             plan($page: Step, args: FieldArgs, info: FieldInfo) {
               const $groups = plan!($page, args, info) as RowsStep;
-              $groups.apply(lambda(null, () => check(true)));
-              return sorted($groups);
+              $groups.apply(lambda(null, () => limitAggregates(true)));
+              return sortGroups($groups);
             },
           });
         }
@@ -221,14 +221,14 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
         if (!scope.isConnectionType || scope.fieldName !== "groupedAggregates" || !groupBy) return args;
         groupBy.description = "Fields whose values the entries of a group have in common. Times are in UTC.";
         groupBy.applyPlan = (_$parent: Step, $sorted: Step, argument: FieldArg) => {
-          argument.apply(groupsOfSorted.get($sorted)!);
+          argument.apply(groupsBySortedStep.get($sorted)!);
         };
         return args;
       },
       GraphQLEnumType_values(values, build, { scope }) {
         const resource = scope.pgTypeResource as PgResource | undefined;
         if (!scope.isPgAggregateGroupEnum || !resource) return values;
-        for (const [name, { column }] of groupsOf(build, resource)) {
+        for (const [name, { column }] of readGroups(build, resource)) {
           const field = fieldNameOf(build, resource.codec, column);
           const part = /_TRUNCATED_TO_(HOUR|DAY|MONTH)$/.exec(name)?.[1];
           const value = values[name];
@@ -244,5 +244,5 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
 };
 
 export const aggregatesPreset: GraphileConfig.Preset = {
-  plugins: [...PgAggregatesPreset.plugins!.filter(({ name }) => offered.has(name)), AggregatesPlugin],
+  plugins: [...PgAggregatesPreset.plugins!.filter(({ name }) => offeredPlugins.has(name)), AggregatesPlugin],
 };

@@ -5,7 +5,7 @@ import { makeIntrospectionQuery } from "postgraphile/graphile-build-pg/pg-intros
 const everySchema = String.raw`in (select namespaces._id from namespaces where nspname <> 'information_schema' and nspname not like 'pg\_%')`;
 
 /** SQL for the schemas in the parameter, and for the types that their relations and functions use, in any schema. */
-const extent = `
+const usedTypesSql = `
   own (oid) as (select oid from pg_catalog.pg_namespace where nspname = any ($1::name[])),
   reached (oid) as (
     select oid from pg_catalog.pg_type where typnamespace in (select oid from own)
@@ -34,7 +34,7 @@ const extent = `
  * A condition for the roles of this database: its owners, roles with rights in it, and roles with memberships. Without
  * it, each change of a role on the server would change the schemas of all its databases.
  */
-const ofDatabase = `oid < 16384
+const rolesOfDatabase = `oid < 16384
       or oid = (select datdba from pg_catalog.pg_database where datname = current_database())
       or oid in (
         select d.refobjid from pg_catalog.pg_shdepend d
@@ -43,29 +43,32 @@ const ofDatabase = `oid < 16384
       )
       or oid in (select unnest(array[roleid, member]) from pg_catalog.pg_auth_members)`;
 
-const ofOwn = "in (select oid from own)";
-const ofUsed = "in (select oid from used)";
+const inOwnSchemas = "in (select oid from own)";
+const inUsedTypes = "in (select oid from used)";
 
 /** Parts of the library's query, and their replacements. */
-const changes: [string, string][] = [
-  ["with\n", `with recursive${extent}\n`],
+const replacements: [string, string][] = [
+  ["with\n", `with recursive${usedTypesSql}\n`],
   [
     "where nspname <> 'information_schema'\n",
-    `where oid ${ofOwn} or nspname = 'pg_catalog'
-      or oid in (select t.typnamespace from pg_catalog.pg_type t where t.oid ${ofUsed})\n`,
+    `where oid ${inOwnSchemas} or nspname = 'pg_catalog'
+      or oid in (select t.typnamespace from pg_catalog.pg_type t where t.oid ${inUsedTypes})\n`,
   ],
-  [`where relnamespace ${everySchema}`, `where relnamespace ${ofOwn} or reltype ${ofUsed} and relkind = 'c'`],
+  [
+    `where relnamespace ${everySchema}`,
+    `where relnamespace ${inOwnSchemas} or reltype ${inUsedTypes} and relkind = 'c'`,
+  ],
   [
     `where connamespace ${everySchema}`,
-    `where contypid ${ofUsed}
-      or connamespace ${ofOwn} and (confrelid = 0 or confrelid in (select classes._id from classes))`,
+    `where contypid ${inUsedTypes}
+      or connamespace ${inOwnSchemas} and (confrelid = 0 or confrelid in (select classes._id from classes))`,
   ],
-  [`where pronamespace ${everySchema}`, `where pronamespace ${ofOwn}`],
+  [`where pronamespace ${everySchema}`, `where pronamespace ${inOwnSchemas}`],
   [
     `where (typnamespace ${everySchema})\n    or (typnamespace = 'pg_catalog'::regnamespace)`,
-    `where oid ${ofUsed}`,
+    `where oid ${inUsedTypes}`,
   ],
-  ["from pg_catalog.pg_roles\n", `from pg_catalog.pg_roles where ${ofDatabase}\n`],
+  ["from pg_catalog.pg_roles\n", `from pg_catalog.pg_roles where ${rolesOfDatabase}\n`],
   // The schema must not depend on the name of the database, on when it was vacuumed, or on who reads it
   ["pg_database.oid as _id, *", "pg_database.oid as _id, oid, 'service' as datname, datdba"],
   ["'current_user',\n  current_user", "'current_user',\n  'service_api'"],
@@ -76,7 +79,7 @@ const changes: [string, string][] = [
  * can't prevent others from being built. Its parameter is the list of the version's schemas. Relies on internals of
  * pg-introspection 1.0.1: docs/internals/upstream.md.
  */
-export const catalogQuery: string = changes.reduce((query, [from, to]) => {
+export const catalogQuery: string = replacements.reduce((query, [from, to]) => {
   if (query.split(from).length !== 2)
     throw new Error(`The library's query for the catalog has changed. It must contain this once: ${from}`);
   return query.replace(from, () => to);

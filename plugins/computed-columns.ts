@@ -3,10 +3,10 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { nameWithoutView } from "./lib/read-functions.ts";
 import { hasTag } from "./lib/tags.ts";
-import { exactly } from "./lib/text-codecs.ts";
+import { toExactCodec } from "./lib/text-codecs.ts";
 
 /** Returns the view of a function whose only argument is a row of a view; undefined for other functions. */
-function rowOf({ parameters, isMutation, isUnique, codec }: PgResource): PgCodec | undefined {
+function findViewOfRow({ parameters, isMutation, isUnique, codec }: PgResource): PgCodec | undefined {
   const [row, ...others] = parameters ?? [];
   const isOfRow = row?.codec.attributes && row.codec.extensions?.isTableLike !== false;
   const isColumn = others.length === 0 && !isMutation && isUnique && !codec.attributes;
@@ -26,7 +26,7 @@ export const ComputedColumnsPlugin: GraphileConfig.Plugin = {
       pgRegistry_PgRegistry(_info, event) {
         const { pgResources } = event.registry as PgRegistry;
         for (const resource of Object.values(pgResources) as PgResource[]) {
-          const view = rowOf(resource);
+          const view = findViewOfRow(resource);
           if (view) addColumn(view, resource);
         }
       },
@@ -41,7 +41,7 @@ function addColumn(view: PgCodec, { extensions, codec, description }: PgResource
   if (attributes[column])
     throw new Error(`The function ${name} clashes with the column ${view.name}.${column}`);
   attributes[column] = {
-    codec: exactly(codec),
+    codec: toExactCodec(codec),
     notNull: hasTag({ extensions }, "notNull"),
     description,
     expression: (rows: SQL) => sql`${sql.identifier(schemaName, name)}(${rows})`,

@@ -12,25 +12,25 @@ import {
 } from "postgraphile/graphql";
 import { defaultPageSize } from "../src/graphql/page-size.ts";
 import type { EdgeOfRows, RowsStep } from "./lib/list-page.ts";
-import { cursorOf, PageOfRows } from "./lib/list-page.ts";
+import { planCursor, PageOfRows } from "./lib/list-page.ts";
 import type { Key } from "../src/reads/keys.ts";
-import { keyOfResource } from "./lib/view-keys.ts";
+import { primaryKeyOf } from "./lib/view-keys.ts";
 import type { FieldSource } from "../src/reads/field-source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import type { PagedList, RawPage } from "../src/reads/page-request.ts";
 import { readPage } from "../src/reads/page-request.ts";
 import type { FieldScope } from "./lib/views.ts";
-import { followedOf, hopsTo, rowsOf, searchOf } from "./lib/views.ts";
+import { readFollowedTag, findHops, findKeyedView, findSearchFunction } from "./lib/views.ts";
 
 const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
 
-const aboutPage = ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"] as const;
-const isAboutPage = (name: string): name is (typeof aboutPage)[number] =>
-  aboutPage.some((one) => one === name);
+const pageInfoFields = ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"] as const;
+const isPageInfoField = (name: string): name is (typeof pageInfoFields)[number] =>
+  pageInfoFields.some((one) => one === name);
 
 /** Returns the primary key of a view, by which its lists are sorted. */
-function keyOf(resource: PgResource): Key {
-  const key = keyOfResource(resource);
+function requirePrimaryKey(resource: PgResource): Key {
+  const key = primaryKeyOf(resource);
   if (!key) throw new Error(`${resource.name} can't be listed: it has no @primaryKey`);
   return key;
 }
@@ -43,8 +43,8 @@ function listSource(
   list: PagedList,
 ): FieldSource | undefined {
   const { readFunction } = scope;
-  const hops = readFunction ? [] : hopsTo(scope);
-  if (!hops || rowsOf(build, resource.codec)?.resource !== resource) return undefined;
+  const hops = readFunction ? [] : findHops(scope);
+  if (!hops || findKeyedView(build, resource.codec)?.resource !== resource) return undefined;
   const target = hops.at(-1)?.to;
   if (target !== undefined && target !== resource) return undefined;
   return {
@@ -54,7 +54,7 @@ function listSource(
     hops,
     call: readFunction?.call,
     filterFields: build.filterFields.get(resource.codec),
-    search: scope.isRootQuery && !readFunction ? searchOf(resource) : undefined,
+    search: scope.isRootQuery && !readFunction ? findSearchFunction(resource) : undefined,
   };
 }
 
@@ -100,9 +100,9 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           const resource = scope.pgFieldResource as PgResource;
           const list: PagedList = {
             list: `${Self.name}.${fieldName}`,
-            key: keyOf(resource),
+            key: requirePrimaryKey(resource),
             // A function may leave out rows that appeared late
-            followed: scope.readFunction ? undefined : followedOf(resource),
+            followed: scope.readFunction ? undefined : readFollowedTag(resource),
             orders: build.listOrders?.get(resource.codec),
           };
           return withSource(listSource(build, scope, resource, list), {
@@ -123,10 +123,10 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
         }
         if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);
         if (scope.isCursorField) {
-          const plan = ($edge: EdgeOfRows) => cursorOf($edge.node());
+          const plan = ($edge: EdgeOfRows) => planCursor($edge.node());
           return withSource("cursor", { ...field, type: nonNull(GraphQLString), plan });
         }
-        if (scope.isPageInfo && isAboutPage(fieldName)) {
+        if (scope.isPageInfo && isPageInfoField(fieldName)) {
           if (fieldName.endsWith("Cursor")) field.type = GraphQLString;
           return withSource(fieldName, { ...field, plan: ($page: PageOfRows) => $page[fieldName]() });
         }

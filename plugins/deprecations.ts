@@ -1,7 +1,7 @@
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { Tagged } from "./lib/tags.ts";
 import { tagLines } from "./lib/tags.ts";
-import { viewOfType } from "./lib/views.ts";
+import { findViewByType } from "./lib/views.ts";
 
 /** A line of the tag: `2026-12-01 Use netPrice.`, or with the name of a part: `price 2026-12-01 Use netPrice.` */
 const pattern = /^(?:(\S+)\s+)?(\d{4}-\d\d-\d\d)\s+(\S.*)$/;
@@ -11,7 +11,7 @@ const pattern = /^(?:(\S+)\s+)?(\d{4}-\d\d-\d\d)\s+(\S.*)$/;
  *
  * @param names the names that a part may have there; none for the commented object itself
  */
-function reasonOf(thing: Tagged | null | undefined, ...names: string[]): string | undefined {
+function readReason(thing: Tagged | null | undefined, ...names: string[]): string | undefined {
   for (const line of tagLines(thing, "deprecated")) {
     const [, name, day, reason] = pattern.exec(line) ?? [];
     if (day === undefined)
@@ -22,22 +22,24 @@ function reasonOf(thing: Tagged | null | undefined, ...names: string[]): string 
   return undefined;
 }
 
-const snake = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
+const toSnakeCase = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
 
-function reasonOfField(
+function findFieldReason(
   build: GraphileBuild.Build,
   scope: GraphileBuild.ScopeObjectFieldsField,
 ): string | undefined {
   const { fieldName, mutationFunction, readFunction, payloadOf, pgCodec, nodeAccessorTypeName } = scope;
-  if (mutationFunction ?? readFunction) return reasonOf(mutationFunction ?? readFunction!.resource);
+  if (mutationFunction ?? readFunction) return readReason(mutationFunction ?? readFunction!.resource);
   if (scope.isRootQuery) {
-    const view = scope.pgFieldResource ?? (nodeAccessorTypeName && viewOfType(build, nodeAccessorTypeName));
-    return reasonOf((view as PgResource | undefined)?.codec);
+    const view =
+      scope.pgFieldResource ?? (nodeAccessorTypeName && findViewByType(build, nodeAccessorTypeName));
+    return readReason((view as PgResource | undefined)?.codec);
   }
-  if (payloadOf) return reasonOf(payloadOf.codec.attributes?.[snake(fieldName)]);
+  if (payloadOf) return readReason(payloadOf.codec.attributes?.[toSnakeCase(fieldName)]);
   if (!pgCodec || scope.isConnectionType || scope.isConnectionEdgeType) return undefined;
   return (
-    reasonOf(pgCodec, fieldName, snake(fieldName)) ?? reasonOf(scope.pgFieldAttribute as Tagged | undefined)
+    readReason(pgCodec, fieldName, toSnakeCase(fieldName)) ??
+    readReason(scope.pgFieldAttribute as Tagged | undefined)
   );
 }
 
@@ -52,15 +54,15 @@ export const DeprecationsPlugin: GraphileConfig.Plugin = {
     hooks: {
       // The library reads the tag as well, but knows neither the day nor the names of parts
       GraphQLObjectType_fields_field(field, build, { scope }) {
-        field.deprecationReason = reasonOfField(build, scope);
+        field.deprecationReason = findFieldReason(build, scope);
         return field;
       },
       GraphQLInputObjectType_fields_field(field, _build, { scope }) {
-        field.deprecationReason = reasonOf(scope.pgAttribute);
+        field.deprecationReason = readReason(scope.pgAttribute);
         return field;
       },
       GraphQLEnumType_values_value(config, _build, { scope }) {
-        const reason = reasonOf(scope.pgCodec as Tagged | undefined, String(config.value));
+        const reason = readReason(scope.pgCodec as Tagged | undefined, String(config.value));
         if (reason !== undefined) config.deprecationReason = reason;
         return config;
       },

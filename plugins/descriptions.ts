@@ -3,7 +3,7 @@ import { maxPageSize } from "../src/graphql/page-size.ts";
 import type { Tagged } from "./lib/tags.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 import type { FieldScope } from "./lib/views.ts";
-import { relationOf } from "./lib/views.ts";
+import { findRelation } from "./lib/views.ts";
 
 /** A name in words: `destinationBinLocation` is "destination bin location". */
 const inWords = (name: string): string => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, " ").toLowerCase();
@@ -23,29 +23,29 @@ const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>
   inWords(build.inflection.pluralize(typeName));
 
 /** Returns the description of a name, from a comment's line such as `@describe customers Who buys here.` */
-const described = (thing: Tagged, name: string): string | undefined =>
+const findDescription = (thing: Tagged, name: string): string | undefined =>
   tagLines(thing, "describe")
     .find((line) => line.startsWith(`${name} `))
     ?.slice(name.length + 1);
 
 /** Returns the description of a field, from the view's comment. */
-function statedDescription({
+function findStatedDescription({
   pgRelationDetails,
   pgRefDetails,
   pgFieldResource,
   fieldName,
 }: FieldScope): string | undefined {
   const { codec } = (pgRelationDetails ?? pgRefDetails ?? pgFieldResource) as { codec: PgCodec };
-  return described(codec, fieldName);
+  return findDescription(codec, fieldName);
 }
 
 function describeRelation(build: GraphileBuild.Build, owner: string, scope: FieldScope): string {
-  const stated = statedDescription(scope) ?? relationOf(scope)?.description;
+  const stated = findStatedDescription(scope) ?? findRelation(scope)?.description;
   if (stated) return stated;
   const words = inWords(scope.fieldName);
-  const relation = relationOf(scope);
-  const wayBack = relation?.isReferencee ? tagText(relation, "fieldName") : undefined;
-  const condition = wayBack ? `whose \`${wayBack}\` is this` : "of the";
+  const relation = findRelation(scope);
+  const backwardField = relation?.isReferencee ? tagText(relation, "fieldName") : undefined;
+  const condition = backwardField ? `whose \`${backwardField}\` is this` : "of the";
   if (scope.isPgSingleRelationField && relation?.isReferencee) {
     return `The ${words} ${condition} ${inWords(owner)}. Also null if the caller may not read it.`;
   }
@@ -71,7 +71,7 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   }
   if (scope.isRootQuery && scope.pgFieldResource) {
     const typeName = build.inflection.tableType(scope.pgFieldResource.codec as PgCodec);
-    const stated = statedDescription(scope);
+    const stated = findStatedDescription(scope);
     return stated ?? `All ${pluralInWords(build, typeName)} that the caller may read, oldest first.`;
   }
   if (scope.isPgSingleRelationField || scope.isPgFieldConnection)
@@ -99,7 +99,7 @@ function describeArgument({
 }: GraphileBuild.ScopeObjectFieldsFieldArgsArg): string | undefined {
   const argument = readFunction?.call.arguments.find(({ fieldName }) => fieldName === argName);
   if (!argument) return undefined;
-  return described(readFunction!.resource, argument.name) ?? `The ${inWords(argName)}.`;
+  return findDescription(readFunction!.resource, argument.name) ?? `The ${inWords(argName)}.`;
 }
 
 const argumentDescriptions: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { PgCodec, PgEnumCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
-import { perObject } from "../src/lib/remembered.ts";
+import { memoizeByObject } from "../src/lib/remembered.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 
 declare global {
@@ -13,7 +13,7 @@ declare global {
 }
 
 /** The codec of all text columns of one enum. */
-const textEnumCodec = perObject((enumCodec: PgEnumCodec): PgCodec => ({
+const textEnumCodec = memoizeByObject((enumCodec: PgEnumCodec): PgCodec => ({
   ...TYPES.text,
   name: `${enumCodec.name}Text`,
   hasNaturalOrdering: false,
@@ -34,7 +34,7 @@ function describeValues(codec: PgEnumCodec): void {
 }
 
 /** Turns a label into a GraphQL name: letters lose their accents, and other characters become underscores. */
-function nameOfLabel(label: string): string {
+function toGraphQLName(label: string): string {
   if (/^[_A-Za-z]\w*$/.test(label) && !/^(__|(true|false|null)$)/.test(label)) return label;
   const plain = label
     .normalize("NFKD")
@@ -70,7 +70,7 @@ export const EnumColumnsPlugin: GraphileConfig.Plugin = {
   inflection: {
     replace: {
       enumValue(previous, _preset, value, codec) {
-        return nameOfLabel(previous!(value, codec));
+        return toGraphQLName(previous!(value, codec));
       },
     },
   },

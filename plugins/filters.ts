@@ -7,11 +7,11 @@ import type {
   FilterRelation,
   FilterValue,
 } from "../src/reads/filter-conditions.ts";
-import { conditionOf, readFilter } from "../src/reads/filter-conditions.ts";
+import { buildCondition, readFilter } from "../src/reads/filter-conditions.ts";
 import type { TypedColumn } from "./lib/filter-inputs.ts";
-import { columnsOf, registerFilterInput, registerScalarFilter } from "./lib/filter-inputs.ts";
+import { readFilterColumns, registerFilterInput, registerScalarFilter } from "./lib/filter-inputs.ts";
 import type { PageOfRows } from "./lib/list-page.ts";
-import { takesNoFilter, viewsOf } from "./lib/views.ts";
+import { takesNoFilter, listViews } from "./lib/views.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -42,11 +42,11 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
         after: ["PgCodecs"],
         callback(_, build) {
           const types = new Map<string, TypedColumn>();
-          for (const resource of viewsOf(build)) {
+          for (const resource of listViews(build)) {
             const { codec, uniques } = resource;
             if (!uniques.some((unique) => unique.isPrimary)) continue;
             if (!build.behavior.pgResourceMatches(resource, "resource:select")) continue;
-            const columns = columnsOf(build, resource);
+            const columns = readFilterColumns(build, resource);
             build.filterFields.set(codec, new Map(columns));
             for (const column of columns.values()) types.set(column.typeName, column);
             registerFilterInput(build, codec, columns);
@@ -84,7 +84,7 @@ const filterRows = (fields: FilterFields) => (filter: FilterValue | null | undef
   const keepAll = () => {};
   if (filter == null) return keepAll;
   return (rows: PgSelectQueryBuilder) => {
-    const condition = conditionOf(readFilter(fields, filter), rows.alias);
+    const condition = buildCondition(readFilter(fields, filter), rows.alias);
     if (condition) rows.where(condition);
   };
 };

@@ -9,14 +9,14 @@ import { splitGlobalId } from "../src/graphql/global-id.ts";
 import { readKey } from "../src/graphql/key-forms.ts";
 import type { FieldSource } from "../src/reads/field-source.ts";
 import { withSource } from "../src/reads/field-source.ts";
-import { isPresent, readArgument } from "../src/reads/function-call.ts";
-import { orderOf, parameterType } from "../src/reads/keys.ts";
-import { keyOfResource } from "./lib/view-keys.ts";
+import { buildPresentCondition, readArgument } from "../src/reads/function-call.ts";
+import { buildKeyColumns, parameterType } from "../src/reads/keys.ts";
+import { primaryKeyOf } from "./lib/view-keys.ts";
 import type { RowStep } from "./lib/list-page.ts";
 import type { ReadFunction } from "./lib/read-functions.ts";
-import { readFunctionsOf } from "./lib/read-functions.ts";
+import { listReadFunctions } from "./lib/read-functions.ts";
 import { hasTag } from "./lib/tags.ts";
-import { typeOf } from "./lib/types.ts";
+import { findGraphQLType } from "./lib/types.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -41,10 +41,10 @@ export const FunctionsPlugin: GraphileConfig.Plugin = {
         const { isRootQuery, isPgClassType, pgCodec } = scope;
         const isOfType = ({ owner }: ReadFunction) =>
           owner ? isPgClassType && owner.codec === pgCodec : isRootQuery;
-        return readFunctionsOf(build)
+        return listReadFunctions(build)
           .filter(isOfType)
           .reduce((before, offered) => {
-            const { fieldName, rows, resource, makes } = offered;
+            const { fieldName, rows, resource, resultKind: makes } = offered;
             const ofRows = rows ? { isPgFieldConnection: makes === "list", pgFieldResource: rows } : {};
             const field = fieldWithHooks({ fieldName, readFunction: offered, ...ofRows }, () =>
               makes === "value" ? valueField(build, offered) : rowsField(build, offered),
@@ -58,16 +58,16 @@ export const FunctionsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-function argumentsOf(build: GraphileBuild.Build, { call, required }: ReadFunction) {
+function makeArguments(build: GraphileBuild.Build, { call, required }: ReadFunction) {
   const config = call.arguments.map(({ fieldName, name, codec }) => {
-    const type = typeOf(build, codec, "input") as GraphQLInputType;
+    const type = findGraphQLType(build, codec, "input") as GraphQLInputType;
     return [fieldName, { type: required.has(name) ? new GraphQLNonNull(type) : type }] as const;
   });
   return Object.fromEntries(config);
 }
 
 /** Plans the checked values of arguments. Omitted ones are undefined, and get their defaults in SQL. */
-function valuesOf({ call }: ReadFunction, args: FieldArgs): PgSelectArgumentSpec[] {
+function planArgumentValues({ call }: ReadFunction, args: FieldArgs): PgSelectArgumentSpec[] {
   return call.arguments.map((argument) => {
     const { fieldName, name, codec } = argument;
     const check = (value: unknown) => {
@@ -80,23 +80,26 @@ function valuesOf({ call }: ReadFunction, args: FieldArgs): PgSelectArgumentSpec
   });
 }
 
-const parametersOf = ({ call }: ReadFunction) =>
+const listParameters = ({ call }: ReadFunction) =>
   call.arguments.map(({ name, codec }) => ({ name, codec, optional: true }));
 
-const nameless = (codec: PgCodec) => ({ name: "", codec });
+const unnamedParameter = (codec: PgCodec) => ({ name: "", codec });
 
 function valueField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFieldConfig<Step> {
   const { resource, codec, owner } = offered;
-  const type = typeOf(build, codec, "output") as GraphQLOutputType;
-  const parameters = [nameless(owner!.codec), ...parametersOf(offered)];
+  const type = findGraphQLType(build, codec, "output") as GraphQLOutputType;
+  const parameters = [unnamedParameter(owner!.codec), ...listParameters(offered)];
   const source: FieldSource = { kind: "function", call: offered.call, codec };
   return withSource(source, {
     type: hasTag(resource, "notNull") ? new GraphQLNonNull(type) : type,
-    args: argumentsOf(build, offered),
+    args: makeArguments(build, offered),
     plan($parent: Step, args: FieldArgs) {
       const $row = $parent as RowStep;
       const row = { placeholder: $row.getClassStep().alias };
-      const called = pgFromExpression($row, resource.from, parameters, [row, ...valuesOf(offered, args)]);
+      const called = pgFromExpression($row, resource.from, parameters, [
+        row,
+        ...planArgumentValues(offered, args),
+      ]);
       return $row.select(called, codec);
     },
   });
@@ -104,34 +107,41 @@ function valueField(build: GraphileBuild.Build, offered: ReadFunction): GrafastF
 
 /** Makes the field of a function that returns rows, or one row. ConnectionsPlugin declares the source of lists. */
 function rowsField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFieldConfig<Step> {
-  const { resource, owner, call, codec, makes, rows, present } = offered;
+  const { resource, owner, call, codec, resultKind: makes, rows, notNullColumn: present } = offered;
   const isList = makes === "list";
   const type = build.getOutputTypeByName(
     isList ? build.inflection.tableConnectionType(codec) : build.inflection.tableType(codec),
   );
-  const ofRow = owner && makeOfRow(offered, owner);
+  const ofRow = owner && makeCallWithRow(offered, owner);
   return withSource(isList ? undefined : { kind: "returned", call, present }, {
     type: !rows && hasTag(resource, "notNull") ? new GraphQLNonNull(type) : type,
-    args: argumentsOf(build, offered),
+    args: makeArguments(build, offered),
     plan($parent: Step, args: FieldArgs) {
       const $rows = pgSelect({
         resource: rows ?? resource,
         identifiers: [],
         joinAsLateral: true,
         ...(ofRow
-          ? { ...ofRow, args: [...keysOf(owner, $parent as RowStep), ...valuesOf(offered, args)] }
-          : { from: resource.from, parameters: parametersOf(offered), args: valuesOf(offered, args) }),
+          ? {
+              ...ofRow,
+              args: [...planKeyValues(owner, $parent as RowStep), ...planArgumentValues(offered, args)],
+            }
+          : {
+              from: resource.from,
+              parameters: listParameters(offered),
+              args: planArgumentValues(offered, args),
+            }),
       });
       if (isList) return connection($rows);
-      $rows.where(isPresent(present, $rows.alias));
+      $rows.where(buildPresentCondition(present, $rows.alias));
       return $rows.single();
     },
   });
 }
 
 /** Plans the values of a row's key, as texts. */
-function keysOf(owner: PgResource, $row: RowStep): PgSelectArgumentSpec[] {
-  const key = keyOfResource(owner)!;
+function planKeyValues(owner: PgResource, $row: RowStep): PgSelectArgumentSpec[] {
+  const key = primaryKeyOf(owner)!;
   const $values = lambda($row.get("id"), (id) => {
     const own = splitGlobalId(id)?.key;
     return own === undefined ? [] : readKey(key, own);
@@ -140,15 +150,15 @@ function keysOf(owner: PgResource, $row: RowStep): PgSelectArgumentSpec[] {
 }
 
 /** Finds the row by its key and passes it to the function. The library would pass the text of the whole row. */
-function makeOfRow(offered: ReadFunction, owner: PgResource) {
-  const key = keyOfResource(owner)!;
+function makeCallWithRow(offered: ReadFunction, owner: PgResource) {
+  const key = primaryKeyOf(owner)!;
   const { name } = offered.call;
   return {
-    parameters: [...key.map(() => nameless(TYPES.text)), ...parametersOf(offered)],
+    parameters: [...key.map(() => unnamedParameter(TYPES.text)), ...listParameters(offered)],
     from(...digests: Parameters<typeof sqlFromArgDigests>[0]) {
       const [row, found] = [sql.identifier(Symbol("row")), sql.identifier(Symbol("found"))];
       const called = sqlFromArgDigests([{ placeholder: row, position: 0 }, ...digests.slice(key.length)]);
-      const matches = orderOf(key, row).map(
+      const matches = buildKeyColumns(key, row).map(
         (column, index) => sql`${column} = ${digests[index]!.placeholder}::${parameterType(key[index]!)}`,
       );
       return sql`(select ${found}.* from ${owner.from as typeof name} ${row} cross join lateral ${name}(${called}) ${found}

@@ -1,9 +1,9 @@
 import type { PgCodec, PgCodecAttribute, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
-import { attributesOf, elementOf } from "../src/reads/codecs.ts";
-import { addId, keyOfResource, makeGlobalIdCodec } from "./lib/view-keys.ts";
+import { listAttributes, getElementCodec } from "../src/reads/codecs.ts";
+import { addIdColumn, primaryKeyOf, makeGlobalIdCodec } from "./lib/view-keys.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
-import { onElement } from "./lib/text-codecs.ts";
-import { viewsOf } from "./lib/views.ts";
+import { mapElementCodec } from "./lib/text-codecs.ts";
+import { listViews } from "./lib/views.ts";
 
 /**
  * Makes global ids of columns: of primary keys called `id`, foreign keys to one, and columns with the tag @gid, which may
@@ -43,7 +43,7 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
 /** Makes the id columns of one version. */
 class IdColumns {
   readonly #registry: PgRegistry;
-  readonly #nameOf: (codec: PgCodec) => string;
+  readonly #typeNameOf: (codec: PgCodec) => string;
   readonly #codecs = new Map<string, PgCodec>();
   readonly #primaryKeys = new Set<PgCodecAttribute>();
   /** Views that have a key, by type name. */
@@ -51,28 +51,28 @@ class IdColumns {
 
   constructor(registry: PgRegistry, nameOf: (codec: PgCodec) => string) {
     this.#registry = registry;
-    this.#nameOf = nameOf;
-    for (const resource of viewsOf(registry as Pick<GraphileBuild.Build, "pgResources">))
-      if (keyOfResource(resource)) this.#views.set(nameOf(resource.codec), resource);
+    this.#typeNameOf = nameOf;
+    for (const resource of listViews(registry as Pick<GraphileBuild.Build, "pgResources">))
+      if (primaryKeyOf(resource)) this.#views.set(nameOf(resource.codec), resource);
   }
 
   make(): void {
     for (const [typeName, resource] of this.#views) this.#makeId(typeName, resource);
     this.#makeForeignKeys();
-    this.#makeNamed();
+    this.#makeTagged();
     this.#makeArguments();
   }
 
   #makeId(typeName: string, resource: PgResource): void {
     const { codec } = resource;
-    const key = keyOfResource(resource)!;
+    const key = primaryKeyOf(resource)!;
     if (key.length === 1 && key[0].name === "id") {
-      if (key[0].asText)
+      if (key[0].isComparedAsText)
         throw new Error(`${codec.name}.id: a key of the type ${key[0].typeName} must have another name`);
-      this.#become(codec, "id", typeName);
+      this.#makeIdColumn(codec, "id", typeName);
       this.#primaryKeys.add(codec.attributes!.id as PgCodecAttribute);
     } else {
-      addId(resource, key, this.#codecOf(typeName, `${codec.name}.id`));
+      addIdColumn(resource, key, this.#findCodec(typeName, `${codec.name}.id`));
     }
   }
 
@@ -85,21 +85,21 @@ class IdColumns {
         if (isReferencee || localAttributes.length !== 1 || !remote || !this.#primaryKeys.has(remote))
           continue;
         const owner = this.#registry.pgCodecs[codecName] as PgCodec;
-        this.#become(owner, localAttributes[0]!, this.#nameOf(target.codec));
+        this.#makeIdColumn(owner, localAttributes[0]!, this.#typeNameOf(target.codec));
       }
     }
   }
 
   /** Makes ids of the columns that tags name. */
-  #makeNamed(): void {
+  #makeTagged(): void {
     for (const codec of Object.values<PgCodec>(this.#registry.pgCodecs)) {
       for (const line of tagLines(codec, "gid")) {
         const [attributeName, typeName] = line.split(/\s+/);
-        this.#become(codec, attributeName!, typeName!);
+        this.#makeIdColumn(codec, attributeName!, typeName!);
       }
-      for (const [attributeName, attribute] of attributesOf(codec)) {
+      for (const [attributeName, attribute] of listAttributes(codec)) {
         const typeName = tagText(attribute, "gid");
-        if (typeName) this.#become(codec, attributeName, typeName);
+        if (typeName) this.#makeIdColumn(codec, attributeName, typeName);
       }
     }
   }
@@ -113,22 +113,22 @@ class IdColumns {
         const parameter = resource.parameters.find((one) => one.name === name);
         if (typeName === undefined) continue;
         if (!parameter) throw new Error(`@gid: the function ${resource.name} has no argument ${name}`);
-        (parameter as { codec: PgCodec }).codec = onElement(parameter.codec, (held) =>
-          this.#codecOf(typeName, `${resource.name}(${name})`, held),
+        (parameter as { codec: PgCodec }).codec = mapElementCodec(parameter.codec, (held) =>
+          this.#findCodec(typeName, `${resource.name}(${name})`, held),
         );
       }
     }
   }
 
-  #become(owner: PgCodec, attributeName: string, typeName: string): void {
+  #makeIdColumn(owner: PgCodec, attributeName: string, typeName: string): void {
     const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
     if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
-    const known = (elementOf(attribute.codec) ?? attribute.codec).extensions?.globalIdOf;
+    const known = (getElementCodec(attribute.codec) ?? attribute.codec).extensions?.globalIdOf;
     // A primary key may be a foreign key too; it stays the id of its own row.
     if (known === typeName || this.#primaryKeys.has(attribute)) return;
     const column = `${owner.name}.${attributeName}`;
     if (known) throw new Error(`${column} can't be the id of a ${known} and of a ${typeName}`);
-    attribute.codec = onElement(attribute.codec, (held) => this.#codecOf(typeName, column, held));
+    attribute.codec = mapElementCodec(attribute.codec, (held) => this.#findCodec(typeName, column, held));
   }
 
   /**
@@ -137,12 +137,12 @@ class IdColumns {
    * @param owner the column, for messages
    * @param column the codec of a column that holds keys; by default, the ids are made of texts of keys
    */
-  #codecOf(typeName: string, owner: string, column?: PgCodec): PgCodec {
+  #findCodec(typeName: string, owner: string, column?: PgCodec): PgCodec {
     const view = this.#views.get(typeName);
     const name = `globalIdOf${typeName}${column ? `As${column.name}` : ""}`;
     let codec = this.#codecs.get(name);
     if (!codec) {
-      codec = makeGlobalIdCodec({ name, owner, typeName, key: view && keyOfResource(view), column });
+      codec = makeGlobalIdCodec({ name, owner, typeName, key: view && primaryKeyOf(view), column });
       this.#codecs.set(name, codec);
     }
     return codec;

@@ -56,7 +56,7 @@ const ShortNamesPreset: GraphileConfig.Preset = {
 };
 
 /** Plugins of the library that are switched off. */
-const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
+const disabledPlugins: GraphileConfig.Preset["disablePlugins"] = [
   // Replaced by ours (catalog.ts)
   "PgIntrospectionPlugin",
   // It drops fields when their plugin fails; we want the error
@@ -108,7 +108,7 @@ export function createPreset({
   fastReads = true,
 }: PresetOptions): GraphileConfig.Preset {
   // It was frozen before the plugins that it lacks below existed
-  const isFirst = schemaName === "api_2026_06_unstable";
+  const isFirstVersion = schemaName === "api_2026_06_unstable";
   return {
     extends: [
       // Before all others
@@ -130,18 +130,18 @@ export function createPreset({
       ComputedColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,
-      ...(isFirst ? [] : [SpecifiedScalarsPlugin]),
+      ...(isFirstVersion ? [] : [SpecifiedScalarsPlugin]),
       // Lists, filters and look-ups
       NodePlugin,
       FunctionsPlugin,
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
-      ...(isFirst ? [] : [WiderListsPlugin, NodesPlugin, RelationFiltersPlugin]),
+      ...(isFirstVersion ? [] : [WiderListsPlugin, NodesPlugin, RelationFiltersPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Subscriptions
-      ...(isFirst ? [] : [SubscriptionsPlugin]),
+      ...(isFirstVersion ? [] : [SubscriptionsPlugin]),
       // Scopes
       ScopesPlugin,
       // Reads by one statement
@@ -150,7 +150,7 @@ export function createPreset({
       DeprecationsPlugin,
       DescriptionsPlugin,
     ],
-    disablePlugins: switchedOff,
+    disablePlugins: disabledPlugins,
     pgServices: [{ ...pgService, schemas: [schemaName] }],
     schema: { defaultNodeIdCodec: "globalId" },
   };

@@ -5,12 +5,12 @@ import { inhibitIf } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { elementOf } from "../src/reads/codecs.ts";
+import { getElementCodec } from "../src/reads/codecs.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { hasTag } from "./lib/tags.ts";
-import { columnSource } from "./reads.ts";
+import { findColumnSource } from "./reads.ts";
 
-function listOf(type: GraphQLOutputType, mayHoldNull: boolean) {
+function makeListType(type: GraphQLOutputType, mayHoldNull: boolean) {
   const element = getNamedType(type);
   return new GraphQLList(mayHoldNull ? element : new GraphQLNonNull(element));
 }
@@ -29,12 +29,12 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
     hooks: {
       GraphQLObjectType_fields_field(field, _build, { scope }) {
         const { pgFieldAttribute: attribute } = scope;
-        const element = attribute && elementOf(attribute.codec as PgCodec);
+        const element = attribute && getElementCodec(attribute.codec as PgCodec);
         if (!element) return field;
         const isRequired = isNonNullType(field.type);
-        const type = listOf(field.type, hasTag(attribute, "nullElements"));
+        const type = makeListType(field.type, hasTag(attribute, "nullElements"));
         field.type = isRequired ? new GraphQLNonNull(type) : type;
-        const source = columnSource(scope);
+        const source = findColumnSource(scope);
         if (isRequired || !element.attributes || !source) return field;
         const { plan } = field;
         return withSource(source, {

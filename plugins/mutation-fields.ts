@@ -7,10 +7,10 @@ import type { MutationSource } from "../src/mutations/source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import type { Mutation } from "./lib/mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation-functions.ts";
-import type { EveryInput } from "./lib/mutation-types.ts";
-import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
-import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
-import { runMutation, secretColumnOf, showSecret } from "./lib/run-mutation.ts";
+import type { CommonInput } from "./lib/mutation-types.ts";
+import { makeCommonInputFields, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
+import { makeResultDecoder, makeInputEncoder } from "./lib/mutation-values.ts";
+import { runMutation, findSecretColumn, showSecret } from "./lib/run-mutation.ts";
 import { tagText } from "./lib/tags.ts";
 
 declare global {
@@ -99,7 +99,11 @@ export const MutationFieldsPlugin: GraphileConfig.Plugin = {
       GraphQLInputObjectType_fields(fields, build, { Self, scope }) {
         const { isInputType, pgCodec } = scope;
         if (!isInputType || !mutationsOf(build).some(({ input }) => input === pgCodec)) return fields;
-        return build.extend(fields, fieldsOfEveryInput(), `Adding the fields of every input to ${Self.name}`);
+        return build.extend(
+          fields,
+          makeCommonInputFields(),
+          `Adding the fields of every input to ${Self.name}`,
+        );
       },
       GraphQLInputObjectType_fields_field(field, _build, { scope }) {
         const { pgCodec, pgAttribute } = scope;
@@ -122,12 +126,12 @@ export const MutationFieldsPlugin: GraphileConfig.Plugin = {
 function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastFieldConfig<Step> {
   const { resource, input, payloadName } = mutation;
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
-  const encode = inputEncoder(build, input);
-  const decode = answerDecoder(build, mutation);
-  const secretColumn = secretColumnOf(mutation);
+  const encode = makeInputEncoder(build, input);
+  const decode = makeResultDecoder(build, mutation);
+  const secretColumn = findSecretColumn(mutation);
   const together = tagText(resource, "together");
   const hasSecret = secretColumn !== undefined;
-  const source: MutationSource = { version, operation, hasSecret, together, encode, decode };
+  const source: MutationSource = { version, operation, hasSecret, groupKeyField: together, encode, decode };
   return withSource("mutation", {
     extensions: { mutation: source },
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
@@ -141,13 +145,14 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     plan: (_$root: Step, args: FieldArgs) =>
       sideEffect(
         [args.getRaw("input"), resource.executor.context(), context()],
-        async ([given, connection, asked]) => {
-          const { mutationLog, mutationOutcome } = asked;
-          const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
+        async ([given, connection, requestContext]) => {
+          const { mutationLog, mutationOutcome } = requestContext;
+          const { idempotencyKey = null, validateOnly = false, ...fields } = given as CommonInput;
           if (mutationOutcome && "failure" in mutationOutcome) throw mutationOutcome.failure;
-          const secret = secretColumn ? asked.newSecret?.() : undefined;
+          const secret = secretColumn ? requestContext.newSecret?.() : undefined;
           const call = () => ({ version, operation, input: encode(fields), idempotencyKey, validateOnly });
-          const made = mutationOutcome?.result ?? (await runMutation(connection, asked, call(), secret));
+          const made =
+            mutationOutcome?.result ?? (await runMutation(connection, requestContext, call(), secret));
           const result = secretColumn && secret ? showSecret(made, secretColumn, secret) : made;
           if (!result.payload) return decode(result);
           try {

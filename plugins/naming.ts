@@ -1,11 +1,11 @@
-import { perObject, remembered } from "../src/lib/remembered.ts";
+import { memoizeByObject, getOrMake } from "../src/lib/remembered.ts";
 import { tagText } from "./lib/tags.ts";
 
-const names = perObject<object, Map<string, string>>(() => new Map());
+const nameCaches = memoizeByObject<object, Map<string, string>>(() => new Map());
 
 /** Makes a name, or returns it from the cache. The library makes each a hundred times, which takes a sixth of a build. */
-const once = (preset: object, what: string, name: string, make: (name: string) => string): string =>
-  remembered(names(preset), `${what} ${name}`, () => make(name));
+const cached = (preset: object, what: string, name: string, make: (name: string) => string): string =>
+  getOrMake(nameCaches(preset), `${what} ${name}`, () => make(name));
 
 /**
  * Names root fields. Smart tags of views, `@graphile/simplify-inflection` and the library's defaults name everything
@@ -17,12 +17,12 @@ export const NamingPlugin: GraphileConfig.Plugin = {
     "Names root fields: `product(id:)` for one row, the tag @rootField for lists with a name of their own",
   inflection: {
     replace: {
-      singularize: (previous, preset, word) => once(preset, "singularize", word, previous!),
-      pluralize: (previous, preset, word) => once(preset, "pluralize", word, previous!),
-      coerceToGraphQLName: (previous, preset, name) => once(preset, "coerce", name, previous!),
+      singularize: (previous, preset, word) => cached(preset, "singularize", word, previous!),
+      pluralize: (previous, preset, word) => cached(preset, "pluralize", word, previous!),
+      coerceToGraphQLName: (previous, preset, name) => cached(preset, "coerce", name, previous!),
       // It depends only on the codec's name
       tableType: (previous, preset, codec) =>
-        once(preset, "type", codec.name as string, () => previous!(codec)),
+        cached(preset, "type", codec.name as string, () => previous!(codec)),
       nodeById(_previous, _preset, typeName) {
         return this.camelCase(typeName);
       },

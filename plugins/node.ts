@@ -9,13 +9,13 @@ import { maxPageSize } from "../src/graphql/page-size.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { readIds } from "../src/reads/ids.ts";
 import { findByKey } from "./lib/view-keys.ts";
-import { keyOfType, viewOfType } from "./lib/views.ts";
+import { findKeyByType, findViewByType } from "./lib/views.ts";
 
 type NodeIdHandler = Parameters<NonNullable<GraphileBuild.Build["registerNodeIdHandler"]>>[0];
 
 /** Makes a handler that finds rows by their key, where the id isn't a column: the library looks up columns only. */
-function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandler {
-  const resource = viewOfType(build, handler.typeName)!;
+function lookUpByKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandler {
+  const resource = findViewByType(build, handler.typeName)!;
   if (!resource.codec.attributes!.id!.expression) return handler;
   return {
     ...handler,
@@ -25,10 +25,10 @@ function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandle
 }
 
 /** Makes a function that returns the key of a type; undefined for types whose rows can't be looked up. */
-const keyOf =
+const makeKeyLookup =
   (build: GraphileBuild.Build): KeyOf =>
   (typeName) =>
-    build.getNodeIdHandler!(typeName) ? keyOfType(build, typeName) : undefined;
+    build.getNodeIdHandler!(typeName) ? findKeyByType(build, typeName) : undefined;
 
 /**
  * Adds the `Node` interface, `node(id:)`, and one root field by id for each type.
@@ -62,11 +62,12 @@ export const NodePlugin: GraphileConfig.Plugin = {
           },
         });
         const register = build.registerNodeIdHandler!;
-        build.registerNodeIdHandler = (handler) => register(byKey(build as GraphileBuild.Build, handler));
+        build.registerNodeIdHandler = (handler) =>
+          register(lookUpByKey(build as GraphileBuild.Build, handler));
         return build;
       },
       GraphQLSchema(config, build) {
-        return { ...config, extensions: { ...config.extensions, keyOf: keyOf(build) } };
+        return { ...config, extensions: { ...config.extensions, keyOf: makeKeyLookup(build) } };
       },
       GraphQLObjectType_interfaces(interfaces, build, { Self }) {
         if (!build.getNodeIdHandler!(Self.name)) return interfaces;
@@ -75,7 +76,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
       GraphQLObjectType_fields_field(field, build, { scope }) {
         if (scope.isRootNodeField) {
           const check = (id: string) => {
-            const { typeName } = requireGlobalId(id, keyOf(build));
+            const { typeName } = requireGlobalId(id, makeKeyLookup(build));
             return build.getNodeIdHandler!(typeName) ? id : null;
           };
           const plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), check);
@@ -85,7 +86,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
         if (typeName) {
           const fetch = build.nodeFetcherByTypeName!(typeName)!;
           const check = (id: string) => {
-            requireKey(typeName, keyOfType(build, typeName) ?? uuidKey, id);
+            requireKey(typeName, findKeyByType(build, typeName) ?? uuidKey, id);
             return id;
           };
           const plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));
@@ -119,7 +120,7 @@ export const NodesPlugin: GraphileConfig.Plugin = {
             },
             plan: (_$root: Step, args: FieldArgs) =>
               lambda(args.getRaw("ids"), (ids) => {
-                const found = readIds(ids as string[], keyOf(build));
+                const found = readIds(ids as string[], makeKeyLookup(build));
                 return found.map(({ id, typeName }) => (build.getNodeIdHandler!(typeName) ? id : null));
               }),
           }),

@@ -1,14 +1,14 @@
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
-import { answerBy, readCounts } from "../src/reads/answer-by-statement.ts";
-import { attributesOf } from "../src/reads/codecs.ts";
+import { answerByStatement, readCounts } from "../src/reads/answer-by-statement.ts";
+import { listAttributes } from "../src/reads/codecs.ts";
 import type { FieldSource } from "../src/reads/field-source.ts";
 import { withSource } from "../src/reads/field-source.ts";
-import { readStatementOf } from "../src/reads/statements.ts";
-import { aggregateOf } from "./lib/aggregate-specs.ts";
+import { compileReadRequest } from "../src/reads/statements.ts";
+import { findAggregate } from "./lib/aggregate-specs.ts";
 import type { FieldScope } from "./lib/views.ts";
-import { hopOf, rowsOf } from "./lib/views.ts";
+import { findHop, findKeyedView } from "./lib/views.ts";
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
@@ -26,12 +26,12 @@ export const ReadsPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       GraphQLObjectType(config, build, { scope }) {
-        const rows = scope.isPgClassType ? rowsOf(build, scope.pgCodec) : undefined;
+        const rows = scope.isPgClassType ? findKeyedView(build, scope.pgCodec) : undefined;
         if (rows) config.extensions = { ...config.extensions, rows };
         return config;
       },
       GraphQLObjectType_fields_field: (field, build, { scope }) =>
-        withSource(sourceOfLibrary(build, scope), field),
+        withSource(findLibrarySource(build, scope), field),
     },
   },
   grafast: {
@@ -40,7 +40,7 @@ export const ReadsPlugin: GraphileConfig.Plugin = {
         // Checks that refuse operations come first.
         after: ["ScopesPlugin"],
         callback(next, { args }) {
-          const statement = readStatementOf(args);
+          const statement = compileReadRequest(args);
           const { onRead } = args.contextValue as Grafast.Context;
           const byGrafast = () => {
             readCounts.grafast++;
@@ -49,7 +49,7 @@ export const ReadsPlugin: GraphileConfig.Plugin = {
           };
           if (statement === null) return isQuery(args) ? byGrafast() : next();
           onRead?.("sql");
-          return answerBy(statement, args, byGrafast);
+          return answerByStatement(statement, args, byGrafast);
         },
       },
     },
@@ -57,11 +57,11 @@ export const ReadsPlugin: GraphileConfig.Plugin = {
 };
 
 /** Returns the source of a field with the library's own plan, from the scope that the library gives it. */
-function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
+function findLibrarySource(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
   const { fieldName } = scope;
-  if (scope.pgFieldAttribute) return columnSource(scope);
+  if (scope.pgFieldAttribute) return findColumnSource(scope);
   if (scope.isPgSingleRelationField) {
-    const hop = scope.pgRefDetails ? undefined : hopOf(scope);
+    const hop = scope.pgRefDetails ? undefined : findHop(scope);
     return hop && { kind: "related", hop };
   }
   if (scope.isConnectionType && fieldName === "edges") return { kind: "edges" };
@@ -69,19 +69,19 @@ function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSo
   if (scope.isPgAggregateField) return { kind: "aggregate" };
   if (scope.isPgConnectionAggregateField) {
     const { pgTypeResource, pgAggregateSpec } = scope;
-    const aggregate = aggregateOf(build, pgTypeResource as PgResource, pgAggregateSpec!, fieldName);
+    const aggregate = findAggregate(build, pgTypeResource as PgResource, pgAggregateSpec!, fieldName);
     return aggregate && { kind: "aggregated", aggregate };
   }
   return undefined;
 }
 
 /** Returns the source of a field that shows a column. */
-export function columnSource({
+export function findColumnSource({
   pgCodec,
   pgFieldAttribute: attribute,
 }: FieldScope): (FieldSource & { kind: "column" }) | undefined {
   if (!attribute || attribute.via || attribute.identicalVia) return undefined;
-  const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
+  const columns = pgCodec ? listAttributes(pgCodec as PgCodec) : [];
   const name = columns.find(([, candidate]) => candidate === attribute)?.[0];
   return name === undefined ? undefined : { kind: "column", name, attribute: attribute as PgCodecAttribute };
 }

@@ -5,10 +5,10 @@ import { requiresScopesDirective, requiresScopesOfInputs } from "../src/graphql/
 import type { Hop } from "../src/reads/hops.ts";
 import type { Quantifier } from "../src/reads/related-rows.ts";
 import { quantifiers } from "../src/reads/related-rows.ts";
-import { keyOfResource } from "./lib/view-keys.ts";
+import { primaryKeyOf } from "./lib/view-keys.ts";
 import { hasTag } from "./lib/tags.ts";
 import type { FieldScope } from "./lib/views.ts";
-import { fieldNameOf, hopOf, hopsTo, takesNoFilter } from "./lib/views.ts";
+import { fieldNameOf, findHop, findHops, takesNoFilter } from "./lib/views.ts";
 
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -26,20 +26,20 @@ const descriptions: Record<Quantifier, string> = {
 /** Whether an index finds the rows that a hop leads to. */
 function isIndexed({ to, on }: Hop): boolean {
   const [{ remote: first } = { remote: "" }, ...others] = on;
-  const key = keyOfResource(to)?.map(({ name }) => name) ?? [];
+  const key = primaryKeyOf(to)?.map(({ name }) => name) ?? [];
   const isKey = on.every(({ remote }) => key.slice(0, on.length).includes(remote));
   return isKey || (others.length === 0 && hasTag(to.codec.attributes?.[first], "indexed"));
 }
 
 /** Returns the relation that a field follows, if filters may follow it too: an index has to answer each hop. */
-function filteredBy(
+function findFilteredRelation(
   build: GraphileBuild.Build,
   scope: FieldScope,
 ): { hops: readonly Hop[]; isMany: boolean; codec: PgCodec } | undefined {
   const isMany = scope.isPgManyRelationConnectionField === true;
   if ((!isMany && !scope.isPgSingleRelationField) || takesNoFilter(scope)) return undefined;
-  const one = isMany || scope.pgRefDetails ? undefined : hopOf(scope);
-  const hops = isMany ? hopsTo(scope) : one && [one];
+  const one = isMany || scope.pgRefDetails ? undefined : findHop(scope);
+  const hops = isMany ? findHops(scope) : one && [one];
   const codec = hops?.at(-1)?.to.codec;
   if (!hops || !codec || !build.filterFields.has(codec) || !hops.every(isIndexed)) return undefined;
   return { hops, isMany, codec };
@@ -116,7 +116,7 @@ export const RelationFiltersPlugin: GraphileConfig.Plugin = {
         return directives ? { ...config, directives } : config;
       },
       GraphQLObjectType_fields_field(field, build, { scope }) {
-        const filtered = filteredBy(build, scope);
+        const filtered = findFilteredRelation(build, scope);
         if (filtered) field.extensions = { ...field.extensions, filtered };
         return field;
       },

@@ -1,12 +1,12 @@
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { specifiedDirectives } from "postgraphile/graphql";
-import { withKnownPlaces } from "../src/graphql/directives.ts";
+import { withKnownLocations } from "../src/graphql/directives.ts";
 import { scopeRefusal } from "../src/graphql/missing-scopes.ts";
 import type { ScopeRequirement } from "../src/graphql/scopes.ts";
 import { requiresScopesDirective } from "../src/graphql/scopes.ts";
 import type { Tagged } from "./lib/tags.ts";
 import { hasTag, tagLines, tagWords } from "./lib/tags.ts";
-import { relationOf, viewOfType } from "./lib/views.ts";
+import { findRelation, findViewByType } from "./lib/views.ts";
 
 /**
  * Reads the tag `@requiresScopes`: scopes of which one is enough, and after the word `allOf:`, scopes that are all
@@ -14,7 +14,7 @@ import { relationOf, viewOfType } from "./lib/views.ts";
  *
  * @returns undefined without the tag
  */
-export function requirementOf(thing: Tagged | null | undefined): ScopeRequirement | undefined {
+export function readRequirement(thing: Tagged | null | undefined): ScopeRequirement | undefined {
   if (!hasTag(thing, "requiresScopes")) return undefined;
   const requirement: ScopeRequirement = {};
   let list: keyof ScopeRequirement = "anyOf";
@@ -30,15 +30,15 @@ export function requirementOf(thing: Tagged | null | undefined): ScopeRequiremen
 }
 
 /** Returns the view of a field's rows, for a root field, a foreign key or a ref. */
-function targetOf(
+function findTargetView(
   build: GraphileBuild.Build,
   scope: GraphileBuild.ScopeObjectFieldsField,
 ): PgCodec | undefined {
   const { pgFieldResource, pgRefDetails, nodeAccessorTypeName } = scope;
-  const relation = relationOf(scope);
+  const relation = findRelation(scope);
   if (relation) return relation.remoteResource.codec;
   if (pgFieldResource) return pgFieldResource.codec as PgCodec;
-  if (nodeAccessorTypeName) return viewOfType(build, nodeAccessorTypeName)?.codec;
+  if (nodeAccessorTypeName) return findViewByType(build, nodeAccessorTypeName)?.codec;
   let target: PgCodec | undefined = pgRefDetails?.codec;
   for (const { relationName } of pgRefDetails?.ref.paths[0] ?? []) {
     target = pgRefDetails!.registry.pgRelations[target!.name]?.[relationName]?.remoteResource.codec;
@@ -62,18 +62,21 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
       GraphQLSchema(config) {
         return {
           ...config,
-          directives: [...withKnownPlaces(config.directives ?? specifiedDirectives), requiresScopesDirective],
+          directives: [
+            ...withKnownLocations(config.directives ?? specifiedDirectives),
+            requiresScopesDirective,
+          ],
         };
       },
       GraphQLObjectType_fields_field(field, build, { Self, scope }) {
-        const target = targetOf(build, scope);
-        const own = requirementOf(
+        const target = findTargetView(build, scope);
+        const own = readRequirement(
           scope.mutationFunction ??
             scope.readFunction?.resource ??
             scope.pgFieldAttribute ??
-            relationOf(scope),
+            findRelation(scope),
         );
-        const requirement = own ?? requirementOf(target);
+        const requirement = own ?? readRequirement(target);
         const ofRoot = scope.isRootQuery ? scope.readFunction?.resource : undefined;
         const declared = scope.mutationFunction ?? target ?? ofRoot;
         if (!requirement && declared) {

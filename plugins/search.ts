@@ -5,18 +5,18 @@ import { lambda } from "postgraphile/grafast";
 import { GraphQLString } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { foundBy, readSearch } from "../src/reads/search-words.ts";
+import { buildSearchCondition, readSearch } from "../src/reads/search-words.ts";
 import type { PageOfRows } from "./lib/list-page.ts";
-import { tagText, wordsOf } from "./lib/tags.ts";
-import { fieldNameOf, searchOf } from "./lib/views.ts";
+import { tagText, splitWords } from "./lib/tags.ts";
+import { fieldNameOf, findSearchFunction } from "./lib/views.ts";
 
-const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
+const disjunction = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** Describes the search of a view, from its tag. */
-function describe(build: GraphileBuild.Build, resource: PgResource): string {
+function describeSearch(build: GraphileBuild.Build, resource: PgResource): string {
   const codec = resource.codec;
   const [columns] = tagText(codec, "search")!.split(/\s+in\s+/);
-  const names = wordsOf(columns!);
+  const names = splitWords(columns!);
   const relations = Object.values(build.pgRelations[codec.name] ?? {});
   const found = names.map((name) => {
     const relation = relations.find(
@@ -31,7 +31,7 @@ function describe(build: GraphileBuild.Build, resource: PgResource): string {
       : [],
   );
   return (
-    `Finds entries that contain each of these words, regardless of case, in ${oneOf.format(own)}.${others.join("")} ` +
+    `Finds entries that contain each of these words, regardless of case, in ${disjunction.format(own)}.${others.join("")} ` +
     "At most six words and 100 characters; one word must have three letters or digits. " +
     "A search with more than 10,000 matches is refused."
   );
@@ -46,13 +46,13 @@ export const SearchPlugin: GraphileConfig.Plugin = {
       GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {
         const { fieldName, isRootQuery, isPgFieldConnection, pgFieldResource, readFunction } = scope;
         const resource = pgFieldResource as PgResource | undefined;
-        const search = isRootQuery && !readFunction && resource ? searchOf(resource) : undefined;
+        const search = isRootQuery && !readFunction && resource ? findSearchFunction(resource) : undefined;
         if (!isPgFieldConnection || !search) return args;
         return build.extend(
           args,
           {
             search: {
-              description: describe(build, resource!),
+              description: describeSearch(build, resource!),
               type: GraphQLString,
               applyPlan(_$parent: Step, $page: PageOfRows, argument: FieldArg) {
                 $page.getSubplan().apply(lambda(argument.getRaw(), findRows(search)));
@@ -73,5 +73,5 @@ const findRows = (search: SQL) => (text: string | null | undefined) => {
   if (text == null) return keepAll;
   const patterns = patternsCodec.toPg(readSearch(text));
   return (rows: PgSelectQueryBuilder) =>
-    rows.where(foundBy(search, rows.alias, sql`${sql.value(patterns)}::text[]`));
+    rows.where(buildSearchCondition(search, rows.alias, sql`${sql.value(patterns)}::text[]`));
 };

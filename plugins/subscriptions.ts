@@ -2,7 +2,7 @@ import type { PgResource } from "postgraphile/@dataplan/pg";
 import { GraphQLList, GraphQLNonNull, GraphQLString, specifiedDirectives } from "postgraphile/graphql";
 import { liveDirective } from "../src/graphql/directives.ts";
 import { hasTag } from "./lib/tags.ts";
-import { viewsOf } from "./lib/views.ts";
+import { listViews } from "./lib/views.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -13,8 +13,8 @@ declare global {
   }
 }
 
-const logsOf = (build: GraphileBuild.Build): PgResource[] =>
-  viewsOf(build).filter(({ codec }) => hasTag(codec, "log"));
+const listLogs = (build: GraphileBuild.Build): PgResource[] =>
+  listViews(build).filter(({ codec }) => hasTag(codec, "log"));
 
 /**
  * Declares the directive `@live`, and subscriptions to views with the tag `@log`, such as the log of events. src/live
@@ -26,12 +26,12 @@ export const SubscriptionsPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       GraphQLSchema(config, build) {
-        if (logsOf(build).length === 0) return config;
+        if (listLogs(build).length === 0) return config;
         return { ...config, directives: [...(config.directives ?? specifiedDirectives), liveDirective] };
       },
       GraphQLObjectType_fields(fields, build, { scope, fieldWithHooks }) {
         if (!scope.isRootSubscription) return fields;
-        return logsOf(build).reduce((before, resource) => {
+        return listLogs(build).reduce((before, resource) => {
           const fieldName = build.inflection.allRowsConnection(resource);
           const type = build.getOutputTypeByName(build.inflection.tableType(resource.codec));
           const field = fieldWithHooks(

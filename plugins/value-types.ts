@@ -4,7 +4,7 @@ import type { GraphQLScalarTypeConfig } from "postgraphile/graphql";
 import { Kind, print } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import type { ScalarName } from "./lib/text-codecs.ts";
-import { builtInCodec, citextCodec, exactly, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
+import { builtInCodec, citextCodec, toExactCodec, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
 import { parseDateTime } from "./lib/date-time.ts";
 import { inputReader, parseJson, rangeReader, readers } from "./lib/scalar-texts.ts";
 import { hasTag, tagWords } from "./lib/tags.ts";
@@ -40,13 +40,13 @@ type Config = Partial<GraphQLScalarTypeConfig<unknown, unknown>>;
 
 const configs = new Map<string, Config>([
   ...Object.entries(scalars).map(([name, [example, description]]) =>
-    configOf(name, description, inputReader(name, readers[name as ScalarName], example)),
+    scalarConfig(name, description, inputReader(name, readers[name as ScalarName], example)),
   ),
   ...Object.entries(ranges).map(([name, [bound, example]]) => {
     const description = `A range of values, as a string such as \`${example.slice(1, -1)}\`. Without a bound, that side is unlimited.`;
-    return configOf(name, description, inputReader(name, rangeReader(bound), example));
+    return scalarConfig(name, description, inputReader(name, rangeReader(bound), example));
   }),
-  configOf(
+  scalarConfig(
     "DateTime",
     "A date and time, as an RFC 3339 string such as `2026-06-30T08:15:00+00:00`. " +
       "Output is in UTC, to the second. Input may have any offset, or `Z`.",
@@ -58,12 +58,12 @@ const configs = new Map<string, Config>([
   ["JSON", { parseValue: (value) => parseJson(value) }],
 ]);
 
-function configOf(name: string, description: string, read: Config): [string, Config] {
+function scalarConfig(name: string, description: string, read: Config): [string, Config] {
   return [name, { description, serialize: (value) => value, ...read }];
 }
 
 /** Built-in types that the library reads as we want. Of others, it makes objects (points) or inexact numbers (money). */
-const leftToLibrary = new Set(
+const libraryTypes = new Set(
   "bool int2 int4 int8 float4 float8 numeric text varchar name char json jsonb".split(" "),
 );
 
@@ -116,7 +116,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
         } else if (typtype === "b") {
           const codec = schema === "pg_catalog" ? builtInCodec(typname, oid) : undefined;
           if (codec) event.pgCodec = codec;
-          else if (schema !== "pg_catalog" || !leftToLibrary.has(typname))
+          else if (schema !== "pg_catalog" || !libraryTypes.has(typname))
             event.pgCodec = otherCodec(typname, sqlType, oid);
         }
         if (event.pgCodec) codecs.set(pgType, event.pgCodec);
@@ -125,7 +125,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
         const namespace = pgClass.getNamespace()!;
         const tagged = { extensions: { tags: namespace.getTagsAndDescription().tags } };
         if (!hasTag(tagged, "floats") || tagWords(tagged, "floats").includes(pgClass.relname)) return;
-        attribute.codec = exactly(attribute.codec as PgCodec);
+        attribute.codec = toExactCodec(attribute.codec as PgCodec);
       },
     },
   },

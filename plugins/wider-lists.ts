@@ -6,8 +6,8 @@ import { maxCount } from "../src/reads/lists.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import type { Orders } from "../src/reads/orders.ts";
 import type { PageOfRows } from "./lib/list-page.ts";
-import { ordersOf, registerOrderEnum } from "./lib/order-enums.ts";
-import { viewsOf } from "./lib/views.ts";
+import { readOrders, registerOrderEnum } from "./lib/order-enums.ts";
+import { listViews } from "./lib/views.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -18,7 +18,7 @@ declare global {
   }
 }
 
-const exactly = "EXACT";
+const exact = "EXACT";
 const atLeast = "AT_LEAST";
 
 /** Makes the types of `totalCount`. */
@@ -29,13 +29,13 @@ function registerCount(build: GraphileBuild.Build): void {
     () => ({
       description: "Precision of a count.",
       values: {
-        [exactly]: { description: "The count is exact." },
+        [exact]: { description: "The count is exact." },
         [atLeast]: { description: `There are more entries: counting stops at ${maxCount}.` },
       },
     }),
     "WiderListsPlugin",
   );
-  const counted =
+  const planFromCount =
     <Value>(work: (count: number) => Value) =>
     ($count: Step) =>
       lambda($count, (count) => work(Number(count)));
@@ -49,14 +49,14 @@ function registerCount(build: GraphileBuild.Build): void {
           withSource("count", {
             description: `The number of entries, ${maxCount} at most.`,
             type: new GraphQLNonNull(GraphQLInt),
-            plan: counted((count) => Math.min(count, maxCount)),
+            plan: planFromCount((count) => Math.min(count, maxCount)),
           }),
         ),
         precision: fieldWithHooks({ fieldName: "precision" }, () =>
           withSource("precision", {
             description: "Whether `count` is exact, or there are more entries.",
             type: new GraphQLNonNull(build.getOutputTypeByName("CountPrecision")),
-            plan: counted((count) => (count > maxCount ? atLeast : exactly)),
+            plan: planFromCount((count) => (count > maxCount ? atLeast : exact)),
           }),
         ),
       }),
@@ -81,10 +81,10 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
         after: ["PgCodecs", "FiltersPlugin"],
         callback(_, build) {
           registerCount(build);
-          for (const resource of viewsOf(build)) {
+          for (const resource of listViews(build)) {
             // Only views that have a filter
             if (!build.filterFields.has(resource.codec)) continue;
-            const orders = ordersOf(build, resource);
+            const orders = readOrders(build, resource);
             build.listOrders!.set(resource.codec, orders);
             registerOrderEnum(build, resource.codec, orders);
           }

@@ -20,7 +20,7 @@ const checked = [
   "schema/unstable.graphql",
 ];
 /** The list of words that we don't use, and rules with their examples of mistakes. */
-const exempt = /^docs\/internals\/glossary\.md$/;
+const exemptDocuments = /^docs\/internals\/glossary\.md$/;
 
 async function checkProse(paths: string[]): Promise<void> {
   const counts = new Map<string, number>();
@@ -41,7 +41,7 @@ async function listFiles(): Promise<string[]> {
     exclude: ["node_modules", "examples/*/node_modules"],
   }))
     paths.push(path.replaceAll("\\", "/"));
-  return paths.filter((path) => !exempt.test(path)).sort();
+  return paths.filter((path) => !exemptDocuments.test(path)).sort();
 }
 
 async function findMistakes(path: string): Promise<Finding[]> {

@@ -6,7 +6,7 @@ import { createEngine } from "@secretlint/node";
 import { Program, run } from "../src/commands/program.ts";
 
 /** Folders and files to skip: those in .gitignore. */
-const leftOut = new Set(["node_modules", ".git", ".data", ".env"]);
+const skippedNames = new Set(["node_modules", ".git", ".data", ".env"]);
 const binary = new Set([".png"]);
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -34,7 +34,7 @@ async function findSecrets(folder: string): Promise<void> {
 
 async function* filesIn(folder: string): AsyncGenerator<string> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (leftOut.has(entry.name) || binary.has(extname(entry.name))) continue;
+    if (skippedNames.has(entry.name) || binary.has(extname(entry.name))) continue;
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* filesIn(path);
     else if (entry.isFile()) yield path;

@@ -12,7 +12,7 @@ const maxFunctionLines = 70;
  * that, see docs/internals/decisions/ (checked style).
  */
 export function styleFaults(text: string): StyleFault[] {
-  const code = codeOf(text).split("\n");
+  const code = maskQuotedText(text).split("\n");
   const faults = text.split("\n").flatMap((line, i) => {
     const reasons: string[] = [];
     // A waiver is one line, however long the name of its object
@@ -50,6 +50,6 @@ const noCode =
   /--[^\n]*|(?<!\b(?:as|do) |^)\$(\w*)\$[^]*?\$\1\$|\bE'(?:[^'\\]|''|\\[^])*'|(?:\bU&)?'(?:[^']|'')*'|"[^"]*"/gm;
 
 /** Replaces comments and quoted texts by apostrophes. */
-function codeOf(text: string): string {
+function maskQuotedText(text: string): string {
   return text.replace(noCode, (match) => match.replace(/[^\n]/g, "'"));
 }

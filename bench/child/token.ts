@@ -17,7 +17,7 @@ const known = new LRUCache<string, { claims: Claims; expiresAt: number }>({ max:
  *
  * @throws without a valid token
  */
-export async function claimsOf({ authorization = "" }: IncomingHttpHeaders): Promise<Claims> {
+export async function readClaims({ authorization = "" }: IncomingHttpHeaders): Promise<Claims> {
   const token = authorization.slice("Bearer ".length);
   let entry = known.get(token);
   if (!entry) {

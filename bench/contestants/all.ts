@@ -16,7 +16,7 @@ const others = [...peers, ...ablatedServices];
  *
  * @throws {UserError} if an unknown one is named
  */
-export async function contestantsOf({ with: wanted }: BenchOptions): Promise<Contestant[]> {
+export async function chooseContestants({ with: wanted }: BenchOptions): Promise<Contestant[]> {
   const names = others.map(({ name }) => name);
   const unknown = wanted.find((name) => name !== "none" && !names.includes(name));
   if (unknown !== undefined) throw new UserError(`There is no ${unknown}. There are ${names.join(", ")}.`);

@@ -6,7 +6,7 @@ import type { WriteCall, WriteName } from "../queries/writes.ts";
 export type Ask = (asked: ContestantRequest) => Promise<unknown>;
 
 /** Makes the requests for a contestant, and reads its responses. */
-export interface Speaker {
+export interface Adapter {
   ask(query: ReadName, parameters: Parameters): ContestantRequest | Promise<ContestantRequest>;
   /** Converts its response to the form of the service's `data`. */
   read(query: ReadName, body: unknown): unknown;
@@ -36,7 +36,7 @@ export interface Contestant {
    *
    * @param ownerUrl the database, for facts that the contestant can't provide
    */
-  speak(ask: Ask, ownerUrl: string): Promise<Speaker>;
+  makeAdapter(ask: Ask, ownerUrl: string): Promise<Adapter>;
   /** Makes its request for a mutation, if it supports mutations. */
   write?(call: WriteCall): PreparedRequest;
 }

@@ -14,7 +14,7 @@ export const limit: Contestant = {
   remarks: [
     "In mutations it books in a ledger of its own, as durable, with keys, locks and an outbox. It knows no batches, variants, counts, promises or rights, and answers ids only.",
   ],
-  speak: async () => ({ ask: askLimit, read: (_query, body) => dataOf(body) }),
+  makeAdapter: async () => ({ ask: askLimit, read: (_query, body) => dataOf(body) }),
   write: writeToLimit,
 };
 

@@ -1,8 +1,8 @@
-import { speakDirectus } from "../queries/directus.ts";
-import { speakMedusa, writeToMedusa } from "../queries/medusa.ts";
-import { speakPostgraphile } from "../queries/postgraphile.ts";
+import { makeDirectusAdapter } from "../queries/directus.ts";
+import { makeMedusaAdapter, writeToMedusa } from "../queries/medusa.ts";
+import { makePostgraphileAdapter } from "../queries/postgraphile.ts";
 import { readNames } from "../queries/reads.ts";
-import { speakVendure, writeToVendure } from "../queries/vendure.ts";
+import { makeVendureAdapter, writeToVendure } from "../queries/vendure.ts";
 import type { Contestant } from "./contestant.ts";
 
 const peer = (name: string) => {
@@ -21,7 +21,7 @@ export const peers: readonly Contestant[] = [
       "For beginnings of texts it is asked for the range (≥ and <), which Postgres answers from the index here; its startsWith is a LIKE, which is not.",
       "PgIndexBehaviorsPlugin is off, for it hides lists of related rows of views.",
     ],
-    speak: speakPostgraphile,
+    makeAdapter: makePostgraphileAdapter,
   },
   {
     ...peer("directus"),
@@ -35,7 +35,7 @@ export const peers: readonly Contestant[] = [
       "H is missing, for Directus ignores tables whose key has two columns.",
       "Whether there is a next page is told by one row more.",
     ],
-    speak: speakDirectus,
+    makeAdapter: makeDirectusAdapter,
   },
   {
     ...peer("vendure"),
@@ -49,7 +49,7 @@ export const peers: readonly Contestant[] = [
       "B finds the text anywhere in the number, by reading all variants, and counts what it finds.",
       "W1 sets the stock, and notes the difference. It has no ledger, no idempotency keys and no log of events.",
     ],
-    speak: speakVendure,
+    makeAdapter: makeVendureAdapter,
     write: writeToVendure,
   },
   {
@@ -64,7 +64,7 @@ export const peers: readonly Contestant[] = [
       "W1 sets the stock, and notes nothing else. It has no ledger, no idempotency keys and no log of events.",
       "Cache, events, workflows and locks are in its memory, as in development, since there is no Redis.",
     ],
-    speak: speakMedusa,
+    makeAdapter: makeMedusaAdapter,
     write: writeToMedusa,
   },
 ];

@@ -23,6 +23,6 @@ export const serviceContestant: Contestant = {
   },
   answers: [...readNames, ...writeNames],
   remarks: ["Its limits on how much a credential may ask for are set so high that they refuse nothing."],
-  speak: async () => ({ ask: askService, read: (_query, body) => dataOf(body) }),
+  makeAdapter: async () => ({ ask: askService, read: (_query, body) => dataOf(body) }),
   write: writeToService,
 };

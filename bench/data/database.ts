@@ -7,7 +7,7 @@ import { withClient } from "../../src/postgres/client.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/migrations/open-database.ts";
 import { urlAsOwner } from "../../src/postgres/roles.ts";
-import { offerStatistics, statisticsModule } from "../../src/plans/statement-statistics.ts";
+import { enableStatistics, statisticsModule } from "../../src/plans/statement-statistics.ts";
 import { extendLedger } from "./ledger.ts";
 
 /** The folder of the benchmark's cluster, with one database for each scale. Databases are kept for the next run. */
@@ -17,7 +17,12 @@ const directory = ".data/bench";
 const filled = "filled";
 
 /** Settings that speed up creating data. The data don't survive a crash, but can be created again. */
-export const hasty = { fsync: "off", wal_level: "minimal", max_wal_senders: "0", max_wal_size: "16GB" };
+export const fastSettings = {
+  fsync: "off",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_wal_size: "16GB",
+};
 
 /** The scale of the shop whose ledger is extended. */
 const scaleOfLedgers = 10;
@@ -59,7 +64,7 @@ export async function openBenchCluster(flags: Record<string, string> = {}): Prom
     directory,
     flags: { shared_preload_libraries: statisticsModule, ...flags },
   });
-  await offerStatistics(cluster.adminUrl("postgres"));
+  await enableStatistics(cluster.adminUrl("postgres"));
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
   admin.on("error", () => {});
   await admin.connect();

@@ -5,13 +5,13 @@ import type { Child } from "../measure/child.ts";
 import { startChild } from "../measure/child.ts";
 import { peakMemory, resetPeakMemory } from "../measure/peak-memory.ts";
 import type { Attack } from "./attack.ts";
-import { besideAttack } from "./beside-attack.ts";
-import type { Experience, NormalClient } from "./normal-clients.ts";
-import { experience, normalClients } from "./normal-clients.ts";
+import { duringAttack } from "./beside-attack.ts";
+import type { ClientResults, NormalClient } from "./normal-clients.ts";
+import { measureClients, normalClients } from "./normal-clients.ts";
 
 /** Result of an attack. */
 export interface AttackOutcome {
-  beside: Experience;
+  beside: ClientResults;
   /** Number of responses to the attacker by kind. */
   answers: Record<string, number>;
   /** Peak memory of the service in bytes, see `isOfAttack`. */
@@ -59,19 +59,19 @@ export class Arena {
     const [service] = await Promise.all([starting, owner.query(manyCustomers)]);
     const arena = new Arena(owner, service);
     // Loading and compiling at the first requests must not count for an attack
-    await arena.quiet(1);
+    await arena.measureBaseline(1);
     return arena;
   }
 
   /** Measures ordinary clients without an attack. */
-  async quiet(seconds: number): Promise<Experience> {
+  async measureBaseline(seconds: number): Promise<ClientResults> {
     const tokens = await this.#normalTokens();
     await this.#introduce(tokens);
-    return experience(this.#clients(tokens), seconds);
+    return measureClients(this.#clients(tokens), seconds);
   }
 
   /** Measures ordinary clients during an attack. */
-  async beside({ name }: Attack, seconds: number): Promise<AttackOutcome> {
+  async measureDuring({ name }: Attack, seconds: number): Promise<AttackOutcome> {
     const { url, pid } = this.#service;
     const normal = await this.#normalTokens();
     const token = await this.#token(`${name}, rich`, "all");
@@ -79,8 +79,8 @@ export class Arena {
     await this.#introduce(normal);
     const isOfAttack = await resetPeakMemory(pid);
     try {
-      const { done, answers } = await besideAttack(name, { url, token, poor }, async () => {
-        const beside = await experience(this.#clients(normal), seconds);
+      const { done, answers } = await duringAttack(name, { url, token, poor }, async () => {
+        const beside = await measureClients(this.#clients(normal), seconds);
         return { beside, memory: await peakMemory(pid) };
       });
       return { ...done, answers, isOfAttack };
@@ -114,7 +114,7 @@ export class Arena {
    * credential, the service has to read them.
    */
   async #introduce(tokens: readonly string[]): Promise<void> {
-    await experience(this.#clients(tokens), 0.2);
+    await measureClients(this.#clients(tokens), 0.2);
   }
 
   #clients(tokens: readonly string[]): NormalClient[] {

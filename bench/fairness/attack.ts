@@ -37,7 +37,7 @@ export interface Attack {
 }
 
 /** A request to send. */
-export interface Sent {
+export interface RequestToSend {
   token: string | null;
   body: string | ReadableStream;
   path?: string;
@@ -47,7 +47,7 @@ export interface Sent {
 /** Sends a request, reads the response and counts its status. */
 export async function send(
   { url, tally }: Play,
-  { token, body, path = "/api/graphql/unstable", headers = {} }: Sent,
+  { token, body, path = "/api/graphql/unstable", headers = {} }: RequestToSend,
 ): Promise<string> {
   try {
     const response = await fetch(url + path, {
@@ -73,7 +73,10 @@ export async function send(
 /**
  * Sends requests one after the other, on several connections at the same time. It ignores requests to retry later.
  */
-export function sending(connections: number, make: (play: Play, n: number) => Sent): Attack["run"] {
+export function sendRepeatedly(
+  connections: number,
+  make: (play: Play, n: number) => RequestToSend,
+): Attack["run"] {
   return async (play) => {
     let count = 0;
     const one = async () => {

@@ -9,7 +9,7 @@ import type { Target } from "./attack.ts";
  * @param name of the attack
  * @returns the function's result, and the attacker's responses by kind
  */
-export async function besideAttack<T>(
+export async function duringAttack<T>(
   name: string,
   target: Target,
   work: () => Promise<T>,

@@ -1,5 +1,5 @@
 import type { AttackOutcome } from "./arena.ts";
-import type { Experience } from "./normal-clients.ts";
+import type { ClientResults } from "./normal-clients.ts";
 
 export const mib = 1_048_576;
 
@@ -7,7 +7,7 @@ export const mib = 1_048_576;
 export const bounds = { p99Times: 10, p99Ms: 100, memory: 1_000 * mib };
 
 /** Describes the bounds that an attack has violated. */
-export function brokenBounds(quiet: Experience, { beside, memory }: AttackOutcome): string[] {
+export function violatedBounds(quiet: ClientResults, { beside, memory }: AttackOutcome): string[] {
   const maxP99 = Math.max(bounds.p99Ms, bounds.p99Times * quiet.p99);
   const broken: string[] = [];
   if (beside.requests === 0) broken.push("no requests");
@@ -21,7 +21,7 @@ export function brokenBounds(quiet: Experience, { beside, memory }: AttackOutcom
 
 /** Prints a result as one line. */
 export function outcomeLine(
-  quiet: Experience,
+  quiet: ClientResults,
   { beside, memory, isOfAttack, answers }: AttackOutcome,
 ): string {
   const ms = (value: number) => value.toFixed(1);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../measure/statistics.ts";
 
 /** Results of ordinary clients. */
-export interface Experience {
+export interface ClientResults {
   requests: number;
   /** Failures: status and codes. */
   failures: string[];
@@ -36,11 +36,11 @@ export interface NormalClient {
  * Sends requests as ordinary clients do, for some time. Each client has a steady rate, whether or not it has responses to
  * earlier requests.
  */
-export async function experience(
+export async function measureClients(
   clients: readonly NormalClient[],
   seconds: number,
   perSecond: number = normalClients.perSecond,
-): Promise<Experience> {
+): Promise<ClientResults> {
   const agent = new Agent({ keepAlive: true });
   const durations: number[] = [];
   const failures: string[] = [];

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { createPool } from "../../src/postgres/pool.ts";
 import { serveMeasured } from "../child/serve.ts";
-import { claimsOf } from "../child/token.ts";
+import { readClaims } from "../child/token.ts";
 import type { LimitStatement } from "./pipelined.ts";
 import { pipelined } from "./pipelined.ts";
 import { inTransaction } from "./in-transaction.ts";
@@ -29,7 +29,7 @@ const pool = createPool(process.env.DATABASE_URL!, { max: Number(process.env.DAT
 Object.assign(pool.options, { query_timeout: 0 });
 
 async function answer(request: IncomingMessage): Promise<string> {
-  const claims = await claimsOf(request.headers);
+  const claims = await readClaims(request.headers);
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const values = JSON.parse(Buffer.concat(chunks).toString()) as string[];

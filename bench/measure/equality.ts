@@ -22,7 +22,7 @@ function comparable(value: unknown, field = ""): unknown {
 }
 
 /** Whether two responses are equal in comparable form. */
-export function saysTheSame(one: unknown, other: unknown): boolean {
+export function isSameAnswer(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(comparable(one), comparable(other));
 }
 

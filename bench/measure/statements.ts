@@ -1,4 +1,4 @@
-import { databaseIn, withClient } from "../../src/postgres/client.ts";
+import { getDatabaseName, withClient } from "../../src/postgres/client.ts";
 
 /** Costs of a database's statements, from pg_stat_statements. */
 export interface StatementCosts {
@@ -16,7 +16,7 @@ const ofRequests = "'operation=''|mutation[.]run'";
 /** @param adminUrl of the database; the cluster's database `postgres` has the extension */
 function inStatistics<T>(adminUrl: string, text: string): Promise<T[]> {
   const url = Object.assign(new URL(adminUrl), { pathname: "/postgres" }).href;
-  const name = databaseIn(adminUrl);
+  const name = getDatabaseName(adminUrl);
   return withClient(url, async (client) => (await client.query(text, [name])).rows as T[]);
 }
 

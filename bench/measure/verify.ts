@@ -1,16 +1,16 @@
 import type { Dispatcher } from "undici";
 import { Pool } from "undici";
 import type { ContestantRequest, Parameters, ReadName } from "../queries/reads.ts";
-import type { Ask, Contestant, Speaker } from "../contestants/contestant.ts";
+import type { Ask, Contestant, Adapter } from "../contestants/contestant.ts";
 import type { Child } from "./child.ts";
-import { difference, saysTheSame } from "./equality.ts";
+import { difference, isSameAnswer } from "./equality.ts";
 import type { PreparedRequest } from "./load.ts";
 
 /** A running contestant that has been verified. */
 export interface Ready {
   contestant: Contestant;
   child: Child;
-  speaker: Speaker;
+  speaker: Adapter;
 }
 
 /** Parallel requests while responses are compared. */
@@ -70,7 +70,7 @@ export async function verifyAnswers(
 ): Promise<{ requests: PreparedRequest[]; answers: unknown[] }> {
   const { askText, close } = asker(child, token);
   try {
-    const entries = await inTurns(parameters, async (one, index) => {
+    const entries = await mapConcurrently(parameters, async (one, index) => {
       const asked = await speaker.ask(query, one);
       const text = await askText(asked);
       const answer = speaker.read(query, JSON.parse(text.toString()));
@@ -84,7 +84,7 @@ export async function verifyAnswers(
       body: textOf(asked.body),
       isRight(status: number, body: Buffer) {
         if (status !== 200) return false;
-        return body.equals(text) || saysTheSame(speaker.read(query, JSON.parse(body.toString())), reference);
+        return body.equals(text) || isSameAnswer(speaker.read(query, JSON.parse(body.toString())), reference);
       },
     }));
     return { requests, answers: entries.map(({ answer }) => answer) };
@@ -96,7 +96,7 @@ export async function verifyAnswers(
 const textOf = (body: unknown): string | undefined => (body === undefined ? undefined : JSON.stringify(body));
 
 /** Maps entries concurrently, and keeps their order. */
-async function inTurns<T, R>(
+async function mapConcurrently<T, R>(
   entries: readonly T[],
   work: (entry: T, index: number) => Promise<R>,
 ): Promise<R[]> {

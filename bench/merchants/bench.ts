@@ -5,10 +5,10 @@ import { freePort } from "../../test/lib/free-port.ts";
 import type { Cleanup } from "../cleanup.ts";
 import { serviceContestant } from "../contestants/service.ts";
 import { findServer } from "../data/server.ts";
-import { besideAttack } from "../fairness/beside-attack.ts";
+import { duringAttack } from "../fairness/beside-attack.ts";
 import { busyMerchant } from "../fairness/attacks/busy-merchant.ts";
-import type { Experience } from "../fairness/normal-clients.ts";
-import { experience } from "../fairness/normal-clients.ts";
+import type { ClientResults } from "../fairness/normal-clients.ts";
+import { measureClients } from "../fairness/normal-clients.ts";
 import { load } from "../measure/load.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 import type { Child } from "../measure/child.ts";
@@ -161,12 +161,12 @@ export class Bench {
       .map(({ merchant: each, token }) => ({ url: urlOf(url, each), token }));
     const [token, ...more] = busy;
     const target = { url: urlOf(url, merchant), token: token!, poor: token!, others: more };
-    const ask = () => experience(clients, seconds, others.perSecond);
+    const ask = () => measureClients(clients, seconds, others.perSecond);
     await ask();
     const rounds: Beside[] = [];
     for (let round = 0; round < others.rounds; round++) {
       const quiet = await ask();
-      const { done, answers } = await besideAttack(busyMerchant.name, target, ask);
+      const { done, answers } = await duringAttack(busyMerchant.name, target, ask);
       await this.#counter.untilQuiet();
       say(`Alone ${told(quiet)}; beside a busy one ${told(done)}; the busy one: ${JSON.stringify(answers)}`);
       rounds.push({ quiet, beside: done, answers });
@@ -225,5 +225,5 @@ function timesOf(latencies: readonly number[], failures: number): Times {
   };
 }
 
-const told = ({ p50, p99, failures }: Experience): string =>
+const told = ({ p50, p99, failures }: ClientResults): string =>
   `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, ${failures.length} failed`;

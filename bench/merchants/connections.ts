@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { databaseOf } from "../../src/merchants/merchant-database.ts";
+import { merchantDatabaseName } from "../../src/merchants/merchant-database.ts";
 
 const everyMs = 250;
 
 const counted = `select count(*)::integer as count from pg_stat_activity
-  where starts_with(datname, '${databaseOf("")}') and backend_type = 'client backend'`;
+  where starts_with(datname, '${merchantDatabaseName("")}') and backend_type = 'client backend'`;
 
 const busy = `select from pg_stat_activity
-  where starts_with(datname, '${databaseOf("")}') and backend_type = 'client backend' and state = 'active'`;
+  where starts_with(datname, '${merchantDatabaseName("")}') and backend_type = 'client backend' and state = 'active'`;
 
 /** Counts connections to merchants' databases at intervals. */
 export class ConnectionCounter {

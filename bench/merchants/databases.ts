@@ -7,10 +7,10 @@ import type { Cluster } from "../../src/cluster/cluster.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
 import {
   addMerchantDatabase,
-  databaseOf,
+  merchantDatabaseName,
   dropMerchantDatabase,
 } from "../../src/merchants/merchant-database.ts";
-import { besides, committedKeys } from "../../src/migrations/templates.ts";
+import { urlOfDatabase, readCommittedKeys } from "../../src/migrations/templates.ts";
 import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { readDirectory, storeMerchant } from "../../src/merchants/directory.ts";
 import type { Merchant } from "../../src/merchants/merchant.ts";
@@ -59,7 +59,7 @@ export async function openMerchants(
   { keep, cleanup, say }: { keep: boolean; cleanup: Cleanup; say: (step: string) => void },
 ): Promise<Merchants> {
   cleanup.add(async () => keep || rm(home, { recursive: true, force: true }));
-  const key = (await committedKeys()).at(-1)!;
+  const key = (await readCommittedKeys()).at(-1)!;
   if ((await readFile(join(home, "key"), "utf8").catch(() => "")) !== key)
     await rm(home, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -105,7 +105,7 @@ const namesOf = (count: number): string[] =>
 /** @returns the credentials, which all copies have */
 async function makeModel(adminUrl: string): Promise<ClientCredentials[]> {
   await addMerchantDatabase(adminUrl, model);
-  const ownerUrl = urlAsOwner(besides(adminUrl, databaseOf(model)));
+  const ownerUrl = urlAsOwner(urlOfDatabase(adminUrl, merchantDatabaseName(model)));
   return withClient(ownerUrl, async (client) => {
     await client.query(someProducts);
     const credentials: ClientCredentials[] = [];
@@ -123,9 +123,9 @@ const someProducts = `insert into erp.product (product_number, name, available_s
 /** @returns milliseconds that it took */
 async function addMerchant(adminUrl: string, name: string): Promise<number> {
   // Removes the database of an interrupted run
-  await dropMerchantDatabase(adminUrl, name, databaseOf(name));
+  await dropMerchantDatabase(adminUrl, name, merchantDatabaseName(name));
   const begin = performance.now();
-  const databaseUrl = await addMerchantDatabase(adminUrl, name, { template: databaseOf(model) });
+  const databaseUrl = await addMerchantDatabase(adminUrl, name, { template: merchantDatabaseName(model) });
   await storeMerchant(folder, { name, databaseUrl, hosts: [], hasPath: true, state: "active" });
   return performance.now() - begin;
 }
@@ -133,7 +133,7 @@ async function addMerchant(adminUrl: string, name: string): Promise<number> {
 function bytesOf(adminUrl: string): Promise<number> {
   return withClient(adminUrl, async (client) => {
     const { rows } = await client.query<{ bytes: string }>("select pg_database_size($1) as bytes", [
-      databaseOf(model),
+      merchantDatabaseName(model),
     ]);
     return Number(rows[0]!.bytes);
   });
@@ -141,7 +141,9 @@ function bytesOf(adminUrl: string): Promise<number> {
 
 /** Gives a merchant so many products that searching them takes long. */
 export async function makeBusy(adminUrl: string, { name }: Merchant): Promise<void> {
-  await withClient(urlAsOwner(besides(adminUrl, databaseOf(name))), (client) => client.query(manyProducts));
+  await withClient(urlAsOwner(urlOfDatabase(adminUrl, merchantDatabaseName(name))), (client) =>
+    client.query(manyProducts),
+  );
 }
 
 const manyProducts = `

@@ -1,5 +1,5 @@
 import { withClient } from "../../src/postgres/client.ts";
-import type { Ask, Speaker } from "../contestants/contestant.ts";
+import type { Ask, Adapter } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
 import type { ReadName } from "./reads.ts";
 
@@ -71,7 +71,7 @@ const pages: Partial<Record<ReadName, { limit: number; table: string }>> = {
 const withNextPage: Partial<Record<ReadName, number>> = { B: 10, E: 20 };
 
 /** Prepares requests for Directus. The offsets of pages are counted in the database. */
-export async function speakDirectus(_ask: Ask, ownerUrl: string): Promise<Speaker> {
+export async function makeDirectusAdapter(_ask: Ask, ownerUrl: string): Promise<Adapter> {
   return {
     async ask(query, parameters) {
       const page = pages[query];
@@ -80,7 +80,7 @@ export async function speakDirectus(_ask: Ask, ownerUrl: string): Promise<Speake
         : parameters;
       return { path: "/graphql", body: { query: documents[query], variables } };
     },
-    read: (query, body) => inEdges(dataOf(body) as Row, withNextPage[query]),
+    read: (query, body) => toConnections(dataOf(body) as Row, withNextPage[query]),
   };
 }
 
@@ -97,18 +97,18 @@ function positionAfter(url: string, table: string, id: string): Promise<number> 
 type Row = Record<string, unknown>;
 
 /** Converts lists to connections, and rows that stand for a foreign key to the key. */
-function inEdges(row: Row, pageSize?: number): Row {
+function toConnections(row: Row, pageSize?: number): Row {
   const entries = Object.entries(row).map(([name, value]) => [name, formOf(value, name, pageSize)]);
   return Object.fromEntries(entries) as Row;
 }
 
 function formOf(value: unknown, name: string, pageSize?: number): unknown {
   if (Array.isArray(value)) {
-    const edges = (value as Row[]).slice(0, pageSize).map((node) => ({ node: inEdges(node) }));
+    const edges = (value as Row[]).slice(0, pageSize).map((node) => ({ node: toConnections(node) }));
     return pageSize === undefined ? { edges } : { edges, pageInfo: { hasNextPage: value.length > pageSize } };
   }
   if (typeof value !== "object" || value === null) return value;
   const row = value as Row;
   if (keys.has(name)) return Object.values(row)[0];
-  return inEdges(row);
+  return toConnections(row);
 }

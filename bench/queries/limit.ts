@@ -1,4 +1,4 @@
-import { afterPrefix } from "../../src/reads/filter-operators.ts";
+import { findPrefixEnd } from "../../src/reads/filter-operators.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 import type { ContestantRequest, Parameters, ReadName } from "./reads.ts";
 import type { WriteCall } from "./writes.ts";
@@ -7,7 +7,7 @@ import { booksAll, withKey } from "./writes.ts";
 /** Makes a request for LIMIT, with the values of its statement. */
 export function askLimit(query: ReadName, parameters: Parameters): ContestantRequest {
   const { prefix, ...others } = parameters;
-  const range = prefix === undefined ? [] : [prefix, afterPrefix(prefix)];
+  const range = prefix === undefined ? [] : [prefix, findPrefixEnd(prefix)];
   return { path: `/${query}`, body: [...range, ...Object.values(others)] };
 }
 

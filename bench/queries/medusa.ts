@@ -1,7 +1,7 @@
-import type { Speaker } from "../contestants/contestant.ts";
+import type { Adapter } from "../contestants/contestant.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 import type { WriteCall } from "./writes.ts";
-import { settingStock } from "./writes.ts";
+import { setStockRequest } from "./writes.ts";
 
 /** A variant in Medusa, which corresponds to our product. An inventory item links it to its stock. */
 interface Variant {
@@ -16,7 +16,7 @@ const stock = ["stocked_quantity", "reserved_quantity"].map((field) => `inventor
 const select = (...fields: string[]): string => `fields=${fields.join()}`;
 
 /** Prepares requests for Medusa's admin API. */
-export async function speakMedusa(): Promise<Speaker> {
+export async function makeMedusaAdapter(): Promise<Adapter> {
   return {
     ask: (query, { id, prefix }) => ({
       path:
@@ -48,7 +48,7 @@ function productOf({ id, sku, title, inventory_items: [{ inventory }] }: Variant
 
 /** Sets the stock of a product at its only location. Medusa's API can't change stock by an amount. */
 export function writeToMedusa(call: WriteCall): PreparedRequest {
-  return settingStock(
+  return setStockRequest(
     call,
     (id, stocked_quantity) => ({
       path: `/admin/inventory-items/iitem_${id}/location-levels/sloc_measured?${select("id", "stocked_quantity")}`,

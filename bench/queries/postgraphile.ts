@@ -1,5 +1,5 @@
-import { afterPrefix } from "../../src/reads/filter-operators.ts";
-import type { Ask, Speaker } from "../contestants/contestant.ts";
+import { findPrefixEnd } from "../../src/reads/filter-operators.ts";
+import type { Ask, Adapter } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
 import type { Parameters, ReadName } from "./reads.ts";
 import { pagedLists } from "./service.ts";
@@ -88,14 +88,14 @@ async function learnCursors(ask: Ask, list: string): Promise<(id: string) => str
 }
 
 /** Finds the format of cursors, and prepares requests for PostGraphile. */
-export async function speakPostgraphile(ask: Ask): Promise<Speaker> {
+export async function makePostgraphileAdapter(ask: Ask): Promise<Adapter> {
   const lists = [...new Set(Object.values(pagedLists))];
   const cursors = new Map(
     await Promise.all(lists.map(async (list) => [list, await learnCursors(ask, list)] as const)),
   );
   const variablesOf = (query: ReadName, parameters: Parameters): Parameters => {
     const { prefix, after, ...others } = parameters;
-    if (prefix !== undefined) return { from: prefix, until: afterPrefix(prefix)!, ...others };
+    if (prefix !== undefined) return { from: prefix, until: findPrefixEnd(prefix)!, ...others };
     if (after !== undefined) {
       const list = pagedLists[query as keyof typeof pagedLists];
       return { after: cursors.get(list)!(after) };

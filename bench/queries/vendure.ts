@@ -1,9 +1,9 @@
-import type { Speaker } from "../contestants/contestant.ts";
+import type { Adapter } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 import type { ReadName } from "./reads.ts";
 import type { WriteCall } from "./writes.ts";
-import { settingStock } from "./writes.ts";
+import { setStockRequest } from "./writes.ts";
 
 const path = "/admin-api";
 
@@ -29,7 +29,7 @@ interface Variant {
 }
 
 /** Prepares requests for Vendure. */
-export async function speakVendure(): Promise<Speaker> {
+export async function makeVendureAdapter(): Promise<Adapter> {
   return {
     ask: (query, variables) => ({ path, body: { query: documents[query], variables } }),
     read(query, body) {
@@ -63,7 +63,7 @@ const setStock = `mutation W($id: ID!, $stock: Int!) {
 
 /** Sets the stock of a product. Vendure can't change stock by an amount. */
 export function writeToVendure(call: WriteCall): PreparedRequest {
-  return settingStock(
+  return setStockRequest(
     call,
     (id, stock) => ({ path, body: { query: setStock, variables: { id, stock } } }),
     (body) => {

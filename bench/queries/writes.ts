@@ -84,7 +84,7 @@ export function booksAll(call: WriteCall, read: (body: unknown) => Booked): Prep
  *
  * @param stockIn reads the stock in a response
  */
-export function settingStock(
+export function setStockRequest(
   call: WriteCall,
   request: (product: string, stock: number) => { path: string; body: unknown },
   stockIn: (body: unknown) => number,

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import { inBothRuns } from "./both-runs.ts";
-import { shareOf } from "./figures.ts";
+import { speedShare } from "./figures.ts";
 import type { Cell } from "../measure/rounds.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 
@@ -28,7 +28,7 @@ export function chartOf({
   earlier,
 }: Pick<SideBySide, "cells" | "contestants" | "options" | "earlier">): string {
   const leastShare = (cell: Cell): number =>
-    inBothRuns(cell, shareOf(cell, cells), "shareOfLimit", earlier)[0]!;
+    inBothRuns(cell, speedShare(cell, cells), "shareOfLimit", earlier)[0]!;
   const bars = cells
     .map((cell) => ({ ...cell, share: leastShare(cell) }))
     .filter(({ contestant, share }) => contestant !== "limit" && Number.isFinite(share));

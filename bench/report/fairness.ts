@@ -1,7 +1,7 @@
 import type { Attack } from "../fairness/attack.ts";
 import type { AttackOutcome } from "../fairness/arena.ts";
 import { bounds, mib } from "../fairness/bounds.ts";
-import type { Experience } from "../fairness/normal-clients.ts";
+import type { ClientResults } from "../fairness/normal-clients.ts";
 import { normalClients } from "../fairness/normal-clients.ts";
 import type { BenchOptions } from "../options.ts";
 import type { Machine } from "./machine.ts";
@@ -11,7 +11,7 @@ import { table } from "./table.ts";
 /** An attack, and the results without it and with it. */
 export interface Played {
   attack: Attack;
-  quiet: Experience;
+  quiet: ClientResults;
   outcome: AttackOutcome;
   /** Violated conditions, in words. */
   broken: readonly string[];

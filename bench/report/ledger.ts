@@ -3,7 +3,7 @@ import type { StatementCosts } from "../measure/statements.ts";
 import type { Cell } from "../measure/rounds.ts";
 import { ratio } from "../measure/statistics.ts";
 import type { BenchOptions } from "../options.ts";
-import { over } from "./figures.ts";
+import { medianFigure } from "./figures.ts";
 import type { Machine } from "./machine.ts";
 import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
@@ -119,7 +119,7 @@ interface Figures {
 function times({ cells }: LedgerRow): Figures {
   const rounds = cells.map((cell) => cell.rounds.map((round) => round.medianTime));
   return {
-    each: cells.map((cell) => over(cell, (round) => round.medianTime)),
+    each: cells.map((cell) => medianFigure(cell, (round) => round.medianTime)),
     compared: ratio(rounds.at(-1)!, rounds[0]!),
   };
 }

@@ -1,5 +1,5 @@
 import { bounds } from "../fairness/bounds.ts";
-import type { Experience } from "../fairness/normal-clients.ts";
+import type { ClientResults } from "../fairness/normal-clients.ts";
 import { busyMerchant } from "../fairness/attacks/busy-merchant.ts";
 import { median } from "../measure/statistics.ts";
 import type { BenchOptions } from "../options.ts";
@@ -33,8 +33,8 @@ export interface Resources {
 
 /** Results of other merchants' clients, with and without a busy merchant. */
 export interface Beside {
-  quiet: Experience;
-  beside: Experience;
+  quiet: ClientResults;
+  beside: ClientResults;
   /** Number of the busy merchant's responses by kind. */
   answers: Record<string, number>;
 }

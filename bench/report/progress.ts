@@ -1,10 +1,10 @@
 import type { Cell } from "../measure/rounds.ts";
-import { perSecond, shareOf } from "./figures.ts";
+import { perSecond, speedShare } from "./figures.ts";
 
 /** Prints a match as one line: requests per second, and each contestant's share of LIMIT. */
 export function matchLine(cells: readonly Cell[]): string {
   const parts = cells.map((cell) => {
-    const share = shareOf(cell, cells).toFixed(2);
+    const share = speedShare(cell, cells).toFixed(2);
     const failures = cell.rounds.reduce((sum, round) => sum + round.failures, 0);
     return `${cell.contestant} ${perSecond(cell)}/s ×${share}${failures ? ` (${failures} WRONG)` : ""}`;
   });

@@ -2,7 +2,7 @@ import type { Cell } from "../measure/rounds.ts";
 import type { BenchOptions } from "../options.ts";
 import { claimsOf, inBothRuns } from "./both-runs.ts";
 import { chartOf } from "./chart.ts";
-import { over, perSecond, shareOf, thriftShareOf } from "./figures.ts";
+import { medianFigure, perSecond, speedShare, efficiencyShare } from "./figures.ts";
 import { machineInWords } from "./machine.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 import { table } from "./table.ts";
@@ -92,7 +92,7 @@ function section(run: SideBySide, connections: number, figure: (cell: Cell) => s
   return table(["", ...names], rows);
 }
 
-const shareBy = { shareOfLimit: shareOf, shareByProcessorTime: thriftShareOf };
+const shareBy = { shareOfLimit: speedShare, shareByProcessorTime: efficiencyShare };
 
 /** Prints a share of LIMIT, and the share in the earlier run. */
 function shares(
@@ -108,7 +108,7 @@ function shares(
 function claims({ cells, earlier }: SideBySide, connections: number): string {
   const ours = cells.filter((cell) => cell.contestant === "service" && cell.connections === connections);
   const entries = ours.map(
-    (cell) => [cell.query, inBothRuns(cell, shareOf(cell, cells), "shareOfLimit", earlier)] as const,
+    (cell) => [cell.query, inBothRuns(cell, speedShare(cell, cells), "shareOfLimit", earlier)] as const,
   );
   return claimsOf(new Map(entries));
 }
@@ -119,7 +119,7 @@ function wrong({ rounds }: Cell): string {
 }
 
 function milliseconds(cell: Cell, figure: "medianTime" | "slowTime" | "nodeCpu" | "postgresCpu"): string {
-  const value = over(cell, (round) => round[figure]);
+  const value = medianFigure(cell, (round) => round[figure]);
   return Number.isNaN(value) ? "?" : value.toFixed(2);
 }
 
@@ -143,13 +143,13 @@ function jsonOf({ options, contestants, cells, earlier, ...others }: SideBySide)
       query: cell.query,
       connections: cell.connections,
       contestant: cell.contestant,
-      shareOfLimit: rounded(shareOf(cell, cells)),
-      shareByProcessorTime: rounded(thriftShareOf(cell, cells)),
-      perSecond: rounded(over(cell, (round) => round.perSecond)),
-      medianTime: rounded(over(cell, (round) => round.medianTime)),
-      slowTime: rounded(over(cell, (round) => round.slowTime)),
-      nodeCpu: rounded(over(cell, (round) => round.nodeCpu)),
-      postgresCpu: rounded(over(cell, (round) => round.postgresCpu)),
+      shareOfLimit: rounded(speedShare(cell, cells)),
+      shareByProcessorTime: rounded(efficiencyShare(cell, cells)),
+      perSecond: rounded(medianFigure(cell, (round) => round.perSecond)),
+      medianTime: rounded(medianFigure(cell, (round) => round.medianTime)),
+      slowTime: rounded(medianFigure(cell, (round) => round.slowTime)),
+      nodeCpu: rounded(medianFigure(cell, (round) => round.nodeCpu)),
+      postgresCpu: rounded(medianFigure(cell, (round) => round.postgresCpu)),
       failures: cell.rounds.reduce((sum, round) => sum + round.failures, 0),
       perSecondOfRounds: cell.rounds.map((round) => rounded(round.perSecond)),
     })),

@@ -2,15 +2,15 @@ import type {} from "@graphile/pg-aggregates";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { remembered } from "../../src/lib/remembered.ts";
+import { getOrMake } from "../../src/lib/remembered.ts";
 import type { Aggregate, Group, Groups } from "../../src/reads/aggregation.ts";
-import { requirementOf } from "../scopes.ts";
-import { exactly } from "./text-codecs.ts";
+import { readRequirement } from "../scopes.ts";
+import { toExactCodec } from "./text-codecs.ts";
 import { tagText, tagWords } from "./tags.ts";
 import { fieldNameOf } from "./views.ts";
 
 /** Inflectors of the library that it doesn't declare. */
-interface Names {
+interface AggregateInflectors {
   aggregateGroupByAttributeEnum(of: { resource: PgResource; attributeName: string }): string;
   aggregateGroupByAttributeDerivativeEnum(of: {
     resource: PgResource;
@@ -23,13 +23,13 @@ export type Spec = GraphileBuild.Build["pgAggregateSpecs"][number];
 export type GroupSpec = GraphileBuild.Build["pgAggregateGroupBySpecs"][number];
 
 /** Returns the columns that a tag of a view names. */
-function named(codec: PgCodec, tag: "aggregates" | "groupBy"): string[] {
+function readColumnTag(codec: PgCodec, tag: "aggregates" | "groupBy"): string[] {
   const columns = tagWords(codec, tag);
   for (const column of columns) {
     const attribute = codec.attributes?.[column];
     if (!attribute) throw new Error(`@${tag} of ${codec.name}: no column ${column}`);
     // An aggregate would reveal its values
-    if (requirementOf(attribute))
+    if (readRequirement(attribute))
       throw new Error(`@${tag} of ${codec.name}: ${column} has scopes of its own`);
   }
   return columns;
@@ -39,10 +39,10 @@ function named(codec: PgCodec, tag: "aggregates" | "groupBy"): string[] {
 export const isAggregated = (codec: PgCodec): boolean => tagText(codec, "aggregates") !== undefined;
 
 /** The columns whose values are added up or compared. */
-export const aggregatedColumns = (codec: PgCodec): string[] => named(codec, "aggregates");
+export const aggregatedColumns = (codec: PgCodec): string[] => readColumnTag(codec, "aggregates");
 
 /** The columns that rows are grouped by. */
-export const groupColumns = (codec: PgCodec): string[] => named(codec, "groupBy");
+export const groupColumns = (codec: PgCodec): string[] => readColumnTag(codec, "groupBy");
 
 const isMoment = ({ name }: PgCodec): boolean => name === "dateTime";
 
@@ -53,7 +53,7 @@ const isNumber = (codec: PgCodec): boolean => codec.extensions?.isNumberLike ===
 const average = (column: SQL): SQL => sql`round(avg(${column})::numeric,6)`;
 
 /** Adapts the library's aggregates: all take exact numbers too, `min` and `max` also take times. */
-export function specsOf(specs: readonly Spec[]): Spec[] {
+export function adaptSpecs(specs: readonly Spec[]): Spec[] {
   const wanted = new Set(["sum", "distinctCount", "min", "max", "average"]);
   return specs
     .filter(({ id }) => wanted.has(id))
@@ -72,7 +72,7 @@ export function specsOf(specs: readonly Spec[]): Spec[] {
               pgTypeCodecModifier(codec) {
                 const result = pgTypeCodecModifier(codec) as PgCodec;
                 const isText = isExact(codec as PgCodec) && spec.id !== "distinctCount";
-                return (isText ? exactly(result) : result) as never;
+                return (isText ? toExactCodec(result) : result) as never;
               },
             }
           : {}),
@@ -91,9 +91,9 @@ export const groupSpecs: GroupSpec[] = ["hour", "day", "month"].map((part) => ({
 const groups = new WeakMap<PgResource, Groups>();
 
 /** Returns the groupings that a view's rows can have, by the values of the enum that the library makes. */
-export const groupsOf = ({ inflection }: GraphileBuild.Build, resource: PgResource): Groups =>
-  remembered(groups, resource, () => {
-    const names = inflection as unknown as Names;
+export const readGroups = ({ inflection }: GraphileBuild.Build, resource: PgResource): Groups =>
+  getOrMake(groups, resource, () => {
+    const names = inflection as unknown as AggregateInflectors;
     const found = new Map<string, Group>();
     for (const column of groupColumns(resource.codec)) {
       const attribute = resource.codec.attributes![column] as PgCodecAttribute;
@@ -109,7 +109,7 @@ export const groupsOf = ({ inflection }: GraphileBuild.Build, resource: PgResour
   });
 
 /** Returns the aggregate that a field shows, by the field's name. */
-export function aggregateOf(
+export function findAggregate(
   build: GraphileBuild.Build,
   { codec }: PgResource,
   spec: Spec,

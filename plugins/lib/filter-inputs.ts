@@ -4,22 +4,22 @@ import type { GraphQLInputFieldConfigMap, GraphQLInputType } from "postgraphile/
 import { GraphQLBoolean, GraphQLList, GraphQLNonNull, GraphQLString } from "postgraphile/graphql";
 import type { FilterColumn } from "../../src/reads/filter-conditions.ts";
 import type { Operator } from "../../src/reads/operator.ts";
-import { elementOf } from "../../src/reads/codecs.ts";
+import { getElementCodec } from "../../src/reads/codecs.ts";
 import {
-  containerOperators,
+  getContainerOperators,
   enumOperators,
   operators,
-  operatorsOfScalar,
-  withOwnEquality,
+  scalarOperators,
+  withTypeEquality,
 } from "../../src/reads/filter-operators.ts";
 import { keyOperators } from "../../src/reads/key-operators.ts";
 import { apiError } from "../../src/errors/api-error.ts";
 import { requireKey } from "../../src/graphql/global-id.ts";
-import { orderOf, rowOf } from "../../src/reads/keys.ts";
-import { requirementOf } from "../scopes.ts";
-import { keyOfResource } from "./view-keys.ts";
+import { buildKeyColumns, buildRowValue } from "../../src/reads/keys.ts";
+import { readRequirement } from "../scopes.ts";
+import { primaryKeyOf } from "./view-keys.ts";
 import type { Tagged } from "./tags.ts";
-import { hasTag, tagLines, tagText, wordsOf } from "./tags.ts";
+import { hasTag, tagLines, tagText, splitWords } from "./tags.ts";
 import { fieldNameOf } from "./views.ts";
 
 /** The type of a column's values in GraphQL. */
@@ -37,7 +37,7 @@ export interface TypedColumn extends FilterColumn, ValueType {
 }
 
 /** Returns the indexes that begin with a column, from tags that are derived in `unstable`; undefined in other versions. */
-function indexesOf(
+function findIndexes(
   build: GraphileBuild.Build,
   resource: PgResource,
   name: string,
@@ -45,9 +45,9 @@ function indexesOf(
   const codec = resource.codec as PgCodecWithAttributes;
   const attributes: Record<string, Tagged> = codec.attributes;
   if (!Object.values(attributes).some((each) => hasTag(each, "indexed"))) return undefined;
-  const key = (keyOfResource(resource) ?? []).map((column) => column.name);
+  const key = (primaryKeyOf(resource) ?? []).map((column) => column.name);
   const ordered = tagLines(attributes[name], "orders").map((line) => [
-    ...new Set([name, ...wordsOf(line), ...key]),
+    ...new Set([name, ...splitWords(line), ...key]),
   ]);
   const isFound =
     name === "id" || hasTag(attributes[name], "indexed") || hasTag(attributes[name], "foundExactly");
@@ -56,21 +56,21 @@ function indexesOf(
 }
 
 /** Returns the operators for a GraphQL type; undefined if its values can't be filtered. */
-function operatorsFor(codec: PgCodec, { typeName }: ValueType): Record<string, Operator> | undefined {
+function findOperators(codec: PgCodec, { typeName }: ValueType): Record<string, Operator> | undefined {
   // Clients can't pass its values
-  if ((elementOf(codec) ?? codec).extensions?.pgType === "other") return undefined;
-  const container = containerOperators(codec);
+  if ((getElementCodec(codec) ?? codec).extensions?.pgType === "other") return undefined;
+  const container = getContainerOperators(codec);
   if (container) return typeName === "" ? undefined : container;
   const isEnum = isEnumCodec(codec) || codec.extensions?.enumOfText !== undefined;
-  const names = isEnum ? enumOperators : operatorsOfScalar[typeName];
-  return names && withOwnEquality(Object.fromEntries(names.map((name) => [name, operators[name]])), codec);
+  const names = isEnum ? enumOperators : scalarOperators[typeName];
+  return names && withTypeEquality(Object.fromEntries(names.map((name) => [name, operators[name]])), codec);
 }
 
 /** Returns the scalar or enum for an SQL type; "" for composites, and for lists whose elements can't be compared. */
-function typeOf(build: GraphileBuild.Build, codec: PgCodec): ValueType {
+function findValueType(build: GraphileBuild.Build, codec: PgCodec): ValueType {
   const nameOf = (one: PgCodec) =>
     one.attributes || one.arrayOfCodec ? "" : (build.getGraphQLTypeNameByPgCodec(one, "input") ?? "");
-  const element = elementOf(codec);
+  const element = getElementCodec(codec);
   if (!element) {
     const { bound } = codec.extensions ?? {};
     return { typeName: nameOf(codec), elementName: bound && (bound.extensions?.scalar ?? nameOf(bound)) };
@@ -91,8 +91,8 @@ const wholeFloat: PgCodec = {
 };
 
 /** Returns the codec of a column's operands. A smallint is compared as an integer: a larger value is merely not found. */
-function operandOf(codec: PgCodec): PgCodec {
-  if (elementOf(codec) === TYPES.bigint) return listOfCodec(wholeFloat as PgCodecAnyScalar);
+function operandCodecOf(codec: PgCodec): PgCodec {
+  if (getElementCodec(codec) === TYPES.bigint) return listOfCodec(wholeFloat as PgCodecAnyScalar);
   return codec === TYPES.int2 ? TYPES.int : codec === TYPES.bigint ? wholeFloat : codec;
 }
 
@@ -100,10 +100,13 @@ function operandOf(codec: PgCodec): PgCodec {
  * Returns the columns of a view's filter: its id, columns that the tag @filters names, and columns with the tags @indexed
  * or `@foundExactly unique`. Texts with the latter are compared like ids, unless @filters names them.
  */
-export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
+export function readFilterColumns(
+  build: GraphileBuild.Build,
+  resource: PgResource,
+): Map<string, TypedColumn> {
   const codec = resource.codec as PgCodecWithAttributes;
   const wanted = tagText(codec, "filters") ?? "";
-  const names = wordsOf(wanted);
+  const names = splitWords(wanted);
   const missing = names.find((name) => name !== "*" && !codec.attributes[name]);
   if (missing) throw new Error(`@filters of ${codec.name}: no column ${missing}`);
   const columns = new Map<string, TypedColumn>();
@@ -115,38 +118,38 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
       !isListed && !isIndexed && tagLines(attribute as Tagged, "foundExactly").includes("unique");
     if (!isListed && !isIndexed && !isLikeId) continue;
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
-    const ownType = typeOf(build, attribute.codec);
+    const ownType = findValueType(build, attribute.codec);
     const type = isLikeId && ownType.typeName === "String" ? { ...ownType, typeName: "ID" } : ownType;
     // Filters of lists and JSON came later than `*`, which must not add them to existing views
-    if (!named && !type.typeName.endsWith("Range") && containerOperators(attribute.codec)) continue;
+    if (!named && !type.typeName.endsWith("Range") && getContainerOperators(attribute.codec)) continue;
     // A column with its own scopes is left out, because comparisons would reveal its values.
-    const offered = requirementOf(attribute) ? undefined : operatorsFor(attribute.codec, type);
+    const offered = readRequirement(attribute) ? undefined : findOperators(attribute.codec, type);
     if (!offered && named)
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
-    const operandCodec = operandOf(attribute.codec) as PgCodecAnyScalar;
+    const operandCodec = operandCodecOf(attribute.codec) as PgCodecAnyScalar;
     const fieldName = fieldNameOf(build, codec, name);
-    const indexes = indexesOf(build, resource, name);
+    const indexes = findIndexes(build, resource, name);
     const made = { name, codec: operandCodec, operators: offered, indexes, ...type };
     const { expression } = attribute;
     const isKey = expression !== undefined && attribute.codec.extensions?.globalIdOf !== undefined;
     columns.set(
       fieldName,
-      isKey ? { ...made, ...ofKey(build, resource) } : expression ? { ...made, expression } : made,
+      isKey ? { ...made, ...compareByKey(build, resource) } : expression ? { ...made, expression } : made,
     );
   }
   return columns;
 }
 
 /** Returns the expression and operators of an id that is computed from the columns of the key. */
-function ofKey(
+function compareByKey(
   build: GraphileBuild.Build,
   resource: PgResource,
 ): Pick<TypedColumn, "expression" | "operators"> {
-  const key = keyOfResource(resource)!;
+  const key = primaryKeyOf(resource)!;
   const typeName = build.inflection.tableType(resource.codec);
   return {
-    expression: (rows) => rowOf(orderOf(key, rows)),
+    expression: (rows) => buildRowValue(buildKeyColumns(key, rows)),
     operators: keyOperators(key, (id) => requireKey(typeName, key, id)),
   };
 }

@@ -15,13 +15,13 @@ import { splitGlobalId } from "../../src/graphql/global-id.ts";
 import { readPlace } from "../../src/graphql/key-forms.ts";
 import type { StageSql } from "../../src/reads/followed.ts";
 import { openTransactions } from "../../src/reads/followed.ts";
-import { comparable, parameterType, rowOf } from "../../src/reads/keys.ts";
+import { buildComparable, parameterType, buildRowValue } from "../../src/reads/keys.ts";
 import type { Order } from "../../src/reads/orders.ts";
-import { placeTextOf } from "../../src/reads/orders.ts";
+import { buildPlaceText } from "../../src/reads/orders.ts";
 import type { PagedList, PageRequest } from "../../src/reads/page-request.ts";
-import { cursorListOf } from "../../src/reads/page-request.ts";
+import { createCursorList } from "../../src/reads/page-request.ts";
 import type { Range } from "../../src/reads/ranges.ts";
-import { conditionsOf } from "../../src/reads/ranges.ts";
+import { buildPartConditions } from "../../src/reads/ranges.ts";
 
 type View = PgResource<string, PgCodecWithAttributes>;
 /** The library's steps for rows of a view, for one of them, and for edges of its pages. */
@@ -37,10 +37,10 @@ export interface PageSteps {
 }
 
 // An edge knows its rows, but not the field that lists them
-const cursorsOf = new WeakMap<RowsStep, Cursors>();
+const cursorPartsByRows = new WeakMap<RowsStep, CursorParts>();
 
 /** The parts of which a list's cursors are made. */
-interface Cursors {
+interface CursorParts {
   list: PagedList;
   $page: Step<PageRequest>;
   /** In a followed list, a placeholder for the text of the cursor that the page begins after; else null. */
@@ -53,8 +53,8 @@ interface Cursors {
 type Values = readonly [id: unknown, place: unknown, open: string, cursor: string | null, page: PageRequest];
 
 /** Plans the cursor of a row of a list. */
-export function cursorOf($row: RowStep): Step {
-  const { list, $page, after, place } = cursorsOf.get($row.getClassStep())!;
+export function planCursor($row: RowStep): Step {
+  const { list, $page, after, place } = cursorPartsByRows.get($row.getClassStep())!;
   // It has this name whatever columns the key has (plugins/id-columns.ts)
   const $id = $row.get("id");
   // Read by the statement that reads the rows, because its snapshot matters
@@ -64,7 +64,7 @@ export function cursorOf($row: RowStep): Step {
   return lambda([$id, $place, $open, $after, $page] as const, ([id, at, open, cursor, { order }]: Values) => {
     const key = splitGlobalId(id)?.key;
     if (key === undefined) return null;
-    const cursors = cursorListOf(list, order);
+    const cursors = createCursorList(list, order);
     if (!order.isDefault) return encodeCursor(listText(cursors), at as string);
     if (!list.followed) return encodeCursor(list.list, key);
     return encodeCursor(list.list, key, open, cursor == null ? [] : decodeCursor(cursors, cursor));
@@ -90,17 +90,17 @@ export class PageOfRows extends ConnectionStep<
     // As a dependency, because steps that are only referenced may be replaced during planning.
     this.#pageDependency = this.addUnaryDependency($page);
     const isOrdered = !($orderBy instanceof ConstantStep && $orderBy.data == null);
-    cursorsOf.set($rows, {
+    cursorPartsByRows.set($rows, {
       list,
       $page,
       after: list.followed ? $rows.placeholder($after, TYPES.text) : null,
-      place: isOrdered ? placeOf($rows, list, $page) : null,
+      place: isOrdered ? placeTextSql($rows, list, $page) : null,
     });
-    $rows.apply(lambda($page, orderRows));
+    $rows.apply(lambda($page, sortRows));
     $rows.setOrderIsUnique();
     this.setFirst(lambda($page, ({ size, isBackward }) => (isBackward ? null : size)));
     if (list.orders) this.setLast(lambda($page, ({ size, isBackward }) => (isBackward ? size : null)));
-    $rows.apply(lambda($page, stayWithin(list)));
+    $rows.apply(lambda($page, restrictToPage(list)));
   }
 
   #page(): Step<PageRequest> {
@@ -146,11 +146,11 @@ export class PageOfRows extends ConnectionStep<
   }
 
   startCursor(): Step {
-    return cursorOf(this.nodePlan(lambda(this, firstItem)));
+    return planCursor(this.nodePlan(lambda(this, firstItem)));
   }
 
   endCursor(): Step {
-    return cursorOf(this.nodePlan(lambda(this, lastItem)));
+    return planCursor(this.nodePlan(lambda(this, lastItem)));
   }
 
   /**
@@ -162,7 +162,7 @@ export class PageOfRows extends ConnectionStep<
     const $rows: RowsStep = this.cloneSubplanWithoutPagination("aggregate");
     // A limit of 0 is never sent to Postgres.
     $rows.setFirst(lambda($wanted, (wanted) => (wanted ? 1 : 0)));
-    $rows.apply(lambda(this.#page(), keep(this.#list, range)));
+    $rows.apply(lambda(this.#page(), restrictTo(this.#list, range)));
     return lambda($rows.singleAsRecord().select(sql`true`, TYPES.boolean, true), (found) => found === true);
   }
 }
@@ -183,17 +183,17 @@ function placeSql({ columns }: Order, key: string): (SQL | null)[] {
 }
 
 /** Restricts a list to a part of it. */
-const keep =
+const restrictTo =
   (list: PagedList, range: Range) =>
   ({ order, after, before }: PageRequest): Condition =>
   (rows) => {
     const named = { alias: rows.alias, key: list.key, followed: list.followed };
     const stages = () =>
       after!.map((stage) => ({
-        key: rowOf(placeSql(order, stage.key) as SQL[]),
+        key: buildRowValue(placeSql(order, stage.key) as SQL[]),
         open: stage.open === "" ? null : sql`${sql.value(openRanges(stage.open))}::int8multirange`,
       })) as [StageSql, ...StageSql[]];
-    const parts = conditionsOf(range, order, named, {
+    const parts = buildPartConditions(range, order, named, {
       after: after && { place: () => placeSql(order, after.at(-1)!.key), stages },
       before: before && { place: () => placeSql(order, before.at(-1)!.key) },
     }).flatMap((condition) => (condition ? [sql.parens(condition)] : []));
@@ -201,21 +201,21 @@ const keep =
   };
 
 /** Restricts the page to rows between its cursors, but not clones of mode "aggregate", which look outside the page. */
-const stayWithin =
+const restrictToPage =
   (list: PagedList) =>
   (page: PageRequest): Condition =>
   (rows) => {
-    if (rows.mode !== "aggregate") keep(list, "page")(page)(rows);
+    if (rows.mode !== "aggregate") restrictTo(list, "page")(page)(rows);
   };
 
 /** Sorts rows in the order that the page requests. */
-const orderRows =
+const sortRows =
   ({ order }: PageRequest): Condition =>
   (rows) => {
     for (const column of order.columns) {
       const nulls = column.isNullable ? ({ nulls: order.isDescending ? "FIRST" : "LAST" } as const) : {};
       rows.orderBy({
-        fragment: comparable(column, rows.alias),
+        fragment: buildComparable(column, rows.alias),
         codec: TYPES.text,
         ...nulls,
         direction: order.isDescending ? "DESC" : "ASC",
@@ -224,10 +224,10 @@ const orderRows =
   };
 
 /** Returns SQL for the text of a row's place in the requested order. */
-function placeOf($rows: RowsStep, { orders }: PagedList, $page: Step<PageRequest>): SQL {
+function placeTextSql($rows: RowsStep, { orders }: PagedList, $page: Step<PageRequest>): SQL {
   const $name = lambda($page, ({ order }) => order.name);
   const cases = [...orders!.values()]
     .filter(({ isDefault }) => !isDefault)
-    .map((order) => sql`when ${sql.literal(order.name)} then ${placeTextOf(order, $rows.alias)}`);
+    .map((order) => sql`when ${sql.literal(order.name)} then ${buildPlaceText(order, $rows.alias)}`);
   return sql`case ${$rows.placeholder($name, TYPES.text)} ${sql.join(cases, " ")} end`;
 }

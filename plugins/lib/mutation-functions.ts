@@ -1,6 +1,6 @@
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
-import { remembered } from "../../src/lib/remembered.ts";
-import { elementOf } from "../../src/reads/codecs.ts";
+import { getOrMake } from "../../src/lib/remembered.ts";
+import { getElementCodec } from "../../src/reads/codecs.ts";
 import { tagLines, tagWords } from "./tags.ts";
 
 /** A function of the version's schema that changes data: `name(input name_input) returns some_payload`. */
@@ -31,7 +31,7 @@ function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource)
   const { name } = resource.extensions!.pg!;
   const [input] = resource.parameters!;
   const { attributes } = resource.codec;
-  const userError = attributes?.user_errors && elementOf(attributes.user_errors.codec);
+  const userError = attributes?.user_errors && getElementCodec(attributes.user_errors.codec);
   if (input?.name !== "input" || !input.codec.attributes || !userError) {
     throw new Error(
       `The function ${name} is not a mutation: it must take a composite \`input\` and return one with user_errors.`,
@@ -44,12 +44,12 @@ function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource)
     input: input.codec,
     payload: resource.codec,
     userError,
-    warning: attributes.warnings && elementOf(attributes.warnings.codec),
-    result: attributes.results && elementOf(attributes.results.codec),
+    warning: attributes.warnings && getElementCodec(attributes.warnings.codec),
+    result: attributes.results && getElementCodec(attributes.results.codec),
   };
 }
 
-const known = new WeakMap<GraphileBuild.Build["pgResources"], Mutation[]>();
+const mutationsByResources = new WeakMap<GraphileBuild.Build["pgResources"], Mutation[]>();
 
 /**
  * Returns the mutations of a version: each function of its schema that isn't stable.
@@ -57,7 +57,7 @@ const known = new WeakMap<GraphileBuild.Build["pgResources"], Mutation[]>();
  * @throws when one doesn't have the shape of a mutation
  */
 export const mutationsOf = (build: GraphileBuild.Build): Mutation[] =>
-  remembered(known, build.pgResources, (resources) =>
+  getOrMake(mutationsByResources, build.pgResources, (resources) =>
     (Object.values(resources) as PgResource[]).flatMap((resource) =>
       resource.isMutation ? readMutation(build, resource) : [],
     ),

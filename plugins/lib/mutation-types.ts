@@ -13,26 +13,26 @@ import {
 import { sql } from "postgraphile/pg-sql2";
 import type { PayloadBound } from "../../src/graphql/page-size.ts";
 import { defaultBound } from "../../src/graphql/page-size.ts";
-import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
+import { listAttributes, getElementCodec } from "../../src/reads/codecs.ts";
 import type { FieldSource } from "../../src/reads/field-source.ts";
 import { withSource } from "../../src/reads/field-source.ts";
-import { typeOf } from "./types.ts";
+import { findGraphQLType } from "./types.ts";
 import { findByKey } from "./view-keys.ts";
 import { hasTag, tagLines, tagText } from "./tags.ts";
-import { fieldNameOf, rowsOf, viewOfType } from "./views.ts";
+import { fieldNameOf, findKeyedView, findViewByType } from "./views.ts";
 
-const listOf = (type: GraphQLOutputType) =>
+const makeListType = (type: GraphQLOutputType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
 
 /** Fields that every input has in addition to its composite type's. Null differs from an omitted field. */
-export interface EveryInput {
+export interface CommonInput {
   idempotencyKey?: string | null;
   validateOnly?: boolean | null;
   [field: string]: unknown;
 }
 
 /** Returns the GraphQL fields that every input has in addition to its composite type's. */
-export function fieldsOfEveryInput() {
+export function makeCommonInputFields() {
   return {
     idempotencyKey: {
       type: GraphQLString,
@@ -59,8 +59,8 @@ export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribu
 
 /** Returns the fields of the GraphQL types of user errors, warnings and results of upserts. */
 export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
-  const fields = attributesOf(codec).map(([attributeName, attribute]) => {
-    const type = typeOf(build, attribute.codec, "output") as GraphQLOutputType;
+  const fields = listAttributes(codec).map(([attributeName, attribute]) => {
+    const type = findGraphQLType(build, attribute.codec, "output") as GraphQLOutputType;
     const config = {
       type: hasTag(attribute, "notNull") ? new GraphQLNonNull(type) : type,
       description: attribute.description,
@@ -81,12 +81,14 @@ export function payloadField(
   const target = entity === undefined ? undefined : findTarget(build, entity);
   const isList = codec.arrayOfCodec !== undefined;
   const type = (
-    entity === undefined ? typeOf(build, elementOf(codec) ?? codec, "output") : build.getTypeByName(entity)
+    entity === undefined
+      ? findGraphQLType(build, getElementCodec(codec) ?? codec, "output")
+      : build.getTypeByName(entity)
   ) as GraphQLOutputType;
   return {
     target,
     config: withSource(payloadSource(build, name, target, isList), {
-      type: isList ? listOf(type) : type,
+      type: isList ? makeListType(type) : type,
       description,
       ...(isList && target
         ? { extensions: { payloadBound: payloadBound(attribute, build.inflection.camelCase) } }
@@ -94,7 +96,7 @@ export function payloadField(
       plan($payload: Step) {
         const $value: Step = get($payload, name);
         if (!target) return $value;
-        return isList ? findThoseThere(target, $value) : findRow(target, $value);
+        return isList ? findRows(target, $value) : findRow(target, $value);
       },
     }),
   };
@@ -107,7 +109,7 @@ function payloadSource(
   isList: boolean,
 ): FieldSource | undefined {
   if (!target) return { kind: "value", name };
-  const rows = rowsOf(build, target.codec);
+  const rows = findKeyedView(build, target.codec);
   return rows?.resource === target ? { kind: "entity", name, rows, isList } : undefined;
 }
 
@@ -116,7 +118,7 @@ const findRow = (target: PgResource, $id: Step): Step =>
   target.codec.attributes!.id!.expression ? findByKey(target, $id) : target.get({ id: inhibitOnNull($id) });
 
 /** Finds the rows with these ids, in the order of the ids. Deleted rows, and rows that the caller can't see, are left out. */
-function findThoseThere(target: PgResource, $ids: Step): Step {
+function findRows(target: PgResource, $ids: Step): Step {
   const { codec, expression } = target.codec.attributes!.id!;
   const $rows = target.find();
   const wanted = $rows.placeholder($ids, listOfCodec(codec as typeof TYPES.uuid));
@@ -128,7 +130,7 @@ function findThoseThere(target: PgResource, $ids: Step): Step {
 }
 
 function findTarget(build: GraphileBuild.Build, typeName: string): PgResource {
-  const target = viewOfType(build, typeName);
+  const target = findViewByType(build, typeName);
   if (!target) throw new Error(`@entity ${typeName}: there is no such type`);
   return target;
 }
@@ -141,15 +143,15 @@ function payloadBound(attribute: PgCodecAttribute, fieldName: (column: string) =
   const perLine = new Map(
     tagLines(attribute, "perLine").map((line) => {
       const [column = "", rows = "1"] = line.split(/\s+/);
-      return [fieldName(column), numberOf("perLine", rows)] as const;
+      return [fieldName(column), parseRowCount("perLine", rows)] as const;
     }),
   );
   const atMost = tagText(attribute, "atMost");
   if (atMost === undefined) return perLine.size > 0 ? { atMost: 0, perLine } : defaultBound;
-  return { atMost: numberOf("atMost", atMost), perLine };
+  return { atMost: parseRowCount("atMost", atMost), perLine };
 }
 
-function numberOf(tag: string, text: string): number {
+function parseRowCount(tag: string, text: string): number {
   if (!/^\d+$/.test(text)) throw new Error(`@${tag} ${text}: that is not a number of rows`);
   return Number(text);
 }

@@ -4,12 +4,12 @@ import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import { writeKey } from "../../src/graphql/key-forms.ts";
 import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
 import { withDigits } from "../../src/mutations/exact-json.ts";
-import { elementOf } from "../../src/reads/codecs.ts";
-import { beginOfSecond } from "../../src/reads/moment-operators.ts";
+import { getElementCodec } from "../../src/reads/codecs.ts";
+import { floorToSecond } from "../../src/reads/moment-operators.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 import { tagText } from "./tags.ts";
-import { fieldNameOf, keyOfType } from "./views.ts";
+import { fieldNameOf, findKeyByType } from "./views.ts";
 
 /** A JSON value as `mutation.run` takes and returns it. */
 type Json = unknown;
@@ -17,11 +17,11 @@ type Converter = (value: unknown) => Json;
 
 const isJson = ({ name }: PgCodec): boolean => name === "json" || name === "jsonb";
 
-const asItIs: Converter = (value) => value;
+const keepValue: Converter = (value) => value;
 const unlessNull = (convert: Converter): Converter =>
-  convert === asItIs ? asItIs : (value) => (value == null ? null : convert(value));
+  convert === keepValue ? keepValue : (value) => (value == null ? null : convert(value));
 const toEach = (convert: Converter): Converter =>
-  convert === asItIs ? asItIs : (values) => (values as unknown[]).map(convert);
+  convert === keepValue ? keepValue : (values) => (values as unknown[]).map(convert);
 
 /** Fields with times that are compared, and not stored in columns of whole seconds. */
 const exactMoments = new Set(["counted_at", "from_time", "to_time"]);
@@ -30,16 +30,18 @@ const exactMoments = new Set(["counted_at", "from_time", "to_time"]);
  * Makes a function from an argument to the JSON of a composite type: fields named as columns, global ids as uuids.
  * Omitted fields stay omitted.
  */
-export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
-  const element = elementOf(codec);
-  if (element) return unlessNull(toEach(inputEncoder(build, element)));
+export function makeInputEncoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
+  const element = getElementCodec(codec);
+  if (element) return unlessNull(toEach(makeInputEncoder(build, element)));
   if (codec.extensions?.globalIdOf) return unlessNull(codec.toPg as Converter);
-  if (!codec.attributes) return asItIs;
+  if (!codec.attributes) return keepValue;
   const fields = Object.entries(codec.attributes).map(([attributeName, attribute]) => {
     const fieldName = fieldNameOf(build, codec, attributeName);
     // Columns of whole seconds would round to the nearest one
     const isWhole = attribute.codec.name === "dateTime" && !exactMoments.has(attributeName);
-    const encode = isWhole ? unlessNull(beginOfSecond as Converter) : inputEncoder(build, attribute.codec);
+    const encode = isWhole
+      ? unlessNull(floorToSecond as Converter)
+      : makeInputEncoder(build, attribute.codec);
     return [fieldName, attributeName, encode] as const;
   });
   return unlessNull((value) => {
@@ -53,18 +55,18 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
 }
 
 /** Makes a function from the JSON of a composite type to the values of its GraphQL type's fields, by column. */
-function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
-  const element = elementOf(codec);
-  if (element) return unlessNull(toEach(payloadDecoder(build, element)));
+function makeValueDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
+  const element = getElementCodec(codec);
+  if (element) return unlessNull(toEach(makeValueDecoder(build, element)));
   const { globalIdOf } = codec.extensions ?? {};
-  if (globalIdOf) return unlessNull(idEncoder(build, globalIdOf));
+  if (globalIdOf) return unlessNull(makeIdEncoder(build, globalIdOf));
   // JSON keeps its numbers as they are
-  if (!codec.attributes) return isJson(codec) ? asItIs : withDigits;
+  if (!codec.attributes) return isJson(codec) ? keepValue : withDigits;
   const fields = Object.entries(codec.attributes).map(([name, attribute]) => {
     const entity = tagText(attribute, "entity");
-    if (entity) return [name, decodeEntity(build, entity, attribute.codec)] as const;
+    if (entity) return [name, makeEntityDecoder(build, entity, attribute.codec)] as const;
     const isResult = tagText(attribute, "resultOf") !== undefined; // decoded separately
-    return [name, isResult ? asItIs : payloadDecoder(build, attribute.codec)] as const;
+    return [name, isResult ? keepValue : makeValueDecoder(build, attribute.codec)] as const;
   });
   return unlessNull((value) => {
     const row = value as Record<string, Json>;
@@ -73,14 +75,14 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
 }
 
 /** Makes a function from a key to a global id. The key is the value of its one column, or the text of several columns. */
-function idEncoder(build: GraphileBuild.Build, typeName: string): Converter {
-  const isText = (keyOfType(build, typeName)?.length ?? 1) > 1;
+function makeIdEncoder(build: GraphileBuild.Build, typeName: string): Converter {
+  const isText = (findKeyByType(build, typeName)?.length ?? 1) > 1;
   return (value) =>
     encodeGlobalId(typeName, isText ? (value as string) : writeKey([String(withDigits(value))]));
 }
 
-function decodeEntity(build: GraphileBuild.Build, typeName: string, codec: PgCodec): Converter {
-  const encode = idEncoder(build, typeName);
+function makeEntityDecoder(build: GraphileBuild.Build, typeName: string, codec: PgCodec): Converter {
+  const encode = makeIdEncoder(build, typeName);
   return unlessNull(codec.arrayOfCodec ? toEach(encode) : encode);
 }
 
@@ -90,7 +92,7 @@ function decodeEntity(build: GraphileBuild.Build, typeName: string, codec: PgCod
  *
  * @param unlisted the code that replaces all codes that the version doesn't list
  */
-function noteDecoder(
+function makeUserErrorDecoder(
   build: GraphileBuild.Build,
   codec: PgCodec,
   unlisted: string,
@@ -115,14 +117,14 @@ interface ResultRow {
  * Makes a function from the results of an upsert's rows to their form for clients. The column's tag `@resultOf Product`
  * names the type of their ids.
  */
-function resultDecoder(
+function makeUpsertDecoder(
   build: GraphileBuild.Build,
   payload: PgCodec,
   decodeError: (error: UserErrorRow) => UserErrorRow,
 ): (row: object) => object {
   const typeName = payload.attributes!.results && tagText(payload.attributes!.results, "resultOf");
-  if (typeName === undefined) return asItIs as (row: object) => object;
-  const encodeId = unlessNull(idEncoder(build, typeName));
+  if (typeName === undefined) return keepValue as (row: object) => object;
+  const encodeId = unlessNull(makeIdEncoder(build, typeName));
   return (row) => {
     const { results = [] } = row as { results?: ResultRow[] };
     const decoded = results.map(({ id, user_errors: userErrors, ...others }) => {
@@ -136,14 +138,14 @@ function resultDecoder(
  * Makes a function from the result of `mutation.run` to the values of the payload's fields. A payload that another
  * version stored may lack columns of this version.
  */
-export function answerDecoder(
+export function makeResultDecoder(
   build: GraphileBuild.Build,
   { payload, userError, warning }: Mutation,
 ): (result: MutationResult) => Record<string, unknown> {
-  const decodePayload = payloadDecoder(build, payload) as (row: object) => Record<string, unknown>;
-  const decodeError = noteDecoder(build, userError, "INVALID");
-  const decodeResults = resultDecoder(build, payload, decodeError);
-  const decodeWarning = warning && noteDecoder(build, warning, "OTHER");
+  const decodePayload = makeValueDecoder(build, payload) as (row: object) => Record<string, unknown>;
+  const decodeError = makeUserErrorDecoder(build, userError, "INVALID");
+  const decodeResults = makeUpsertDecoder(build, payload, decodeError);
+  const decodeWarning = warning && makeUserErrorDecoder(build, warning, "OTHER");
   const empty = Object.fromEntries(
     Object.entries(payload.attributes!).map(([name, { codec }]) => [name, codec.arrayOfCodec ? [] : null]),
   );

@@ -1,17 +1,17 @@
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { defaultOrder } from "../../src/graphql/cursor.ts";
 import type { Order, OrderColumn, Orders } from "../../src/reads/orders.ts";
-import { attributesOf } from "../../src/reads/codecs.ts";
-import { orderOfKey } from "../../src/reads/orders.ts";
-import { requirementOf } from "../scopes.ts";
-import { keyColumn, keyOfResource } from "./view-keys.ts";
-import { tagLines, wordsOf } from "./tags.ts";
+import { listAttributes } from "../../src/reads/codecs.ts";
+import { createKeyOrder } from "../../src/reads/orders.ts";
+import { readRequirement } from "../scopes.ts";
+import { keyColumn, primaryKeyOf } from "./view-keys.ts";
+import { tagLines, splitWords } from "./tags.ts";
 import { fieldNameOf } from "./views.ts";
 
 type Columns = readonly [OrderColumn, ...OrderColumn[]];
 
 /** Returns the columns of a sort order by their names; null if clients must not see one of them. */
-function columnsOf(
+function readOrderColumns(
   build: GraphileBuild.Build,
   { codec }: PgResource,
   names: readonly string[],
@@ -22,7 +22,12 @@ function columnsOf(
     const isShown = build.behavior.pgCodecAttributeMatches([codec as never, name], "attribute:select");
     const column = keyColumn(name, attribute);
     // The order would reveal values to other callers; the order of ids means nothing
-    if (!isShown || requirementOf(attribute) || attribute.codec.extensions?.globalIdOf || column.asText)
+    if (
+      !isShown ||
+      readRequirement(attribute) ||
+      attribute.codec.extensions?.globalIdOf ||
+      column.isComparedAsText
+    )
       return null;
     return { ...column, isNullable: !attribute.notNull };
   });
@@ -31,18 +36,18 @@ function columnsOf(
   return isWhole ? known : null;
 }
 
-const orderedNames = (codec: PgCodec): string[][] =>
-  attributesOf(codec).flatMap(([name, attribute]) =>
-    tagLines(attribute, "orders").map((line) => [name, ...wordsOf(line)]),
+const readOrderTags = (codec: PgCodec): string[][] =>
+  listAttributes(codec).flatMap(([name, attribute]) =>
+    tagLines(attribute, "orders").map((line) => [name, ...splitWords(line)]),
   );
 
 /**
  * Returns the sort orders of a view, each in both directions: by its key, and by each column with the tag @orders. The tag
  * names the columns that follow; the columns of the key come last.
  */
-export function ordersOf(build: GraphileBuild.Build, resource: PgResource): Orders {
+export function readOrders(build: GraphileBuild.Build, resource: PgResource): Orders {
   const { codec } = resource;
-  const key = keyOfResource(resource)!;
+  const key = primaryKeyOf(resource)!;
   const orders = new Map<string, Order>();
   const add = (name: string, columns: Columns) => {
     for (const isDescending of [false, true]) {
@@ -50,10 +55,10 @@ export function ordersOf(build: GraphileBuild.Build, resource: PgResource): Orde
       if (full !== defaultOrder) orders.set(full, { name: full, columns, isDescending, isDefault: false });
     }
   };
-  orders.set(defaultOrder, orderOfKey(key));
+  orders.set(defaultOrder, createKeyOrder(key));
   add("ID", key);
-  for (const names of orderedNames(codec)) {
-    const columns = columnsOf(build, resource, names);
+  for (const names of readOrderTags(codec)) {
+    const columns = readOrderColumns(build, resource, names);
     if (!columns) continue;
     const fields = names.map((name) => fieldNameOf(build, codec, name));
     const others = key.filter(({ name }) => !names.includes(name));
@@ -65,7 +70,7 @@ export function ordersOf(build: GraphileBuild.Build, resource: PgResource): Orde
   return orders;
 }
 
-const describe = (
+const describeOrder = (
   build: GraphileBuild.Build,
   codec: PgCodec,
   { columns, isDescending, isDefault }: Order,
@@ -85,7 +90,10 @@ export function registerOrderEnum(build: GraphileBuild.Build, codec: PgCodec, or
     () => ({
       description: `Sort orders of lists of type ${typeName}, each backed by an index. Null sorts as greater than all values.`,
       values: Object.fromEntries(
-        [...orders.values()].map((order) => [order.name, { description: describe(build, codec, order) }]),
+        [...orders.values()].map((order) => [
+          order.name,
+          { description: describeOrder(build, codec, order) },
+        ]),
       ),
     }),
     "WiderListsPlugin",

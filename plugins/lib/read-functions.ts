@@ -1,12 +1,12 @@
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { sql } from "postgraphile/pg-sql2";
-import { remembered } from "../../src/lib/remembered.ts";
+import { getOrMake } from "../../src/lib/remembered.ts";
 import type { CallArgument, FunctionCall } from "../../src/reads/function-call.ts";
-import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
-import { keyOfResource } from "./view-keys.ts";
-import { exactly } from "./text-codecs.ts";
+import { listAttributes, getElementCodec } from "../../src/reads/codecs.ts";
+import { primaryKeyOf } from "./view-keys.ts";
+import { toExactCodec } from "./text-codecs.ts";
 import { tagText } from "./tags.ts";
-import { viewsOf } from "./views.ts";
+import { listViews } from "./views.ts";
 
 /** A stable function that is a field: it takes arguments, or returns rows. */
 export interface ReadFunction {
@@ -16,7 +16,7 @@ export interface ReadFunction {
   call: FunctionCall;
   /** Arguments that have no default. */
   required: ReadonlySet<string>;
-  makes: "value" | "row" | "list";
+  resultKind: "value" | "row" | "list";
   /** The codec of the value, row or rows that it returns. */
   codec: PgCodec;
   /** The view whose row it takes; undefined if it takes none. */
@@ -24,7 +24,7 @@ export interface ReadFunction {
   /** The view whose row or rows it returns; undefined if it returns a value or a composite type. */
   rows: PgResource | undefined;
   /** A column that is never null, if there is one: a missing row of a function is one whose columns are all null. */
-  present: string | undefined;
+  notNullColumn: string | undefined;
 }
 
 type Parameter = NonNullable<PgResource["parameters"]>[number];
@@ -35,26 +35,26 @@ export function nameWithoutView(name: string, view: PgCodec): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
-const isPlain = (codec: PgCodec): boolean =>
-  !codec.attributes && !elementOf(codec)?.attributes && codec.extensions?.pgType !== "other";
+const isScalar = (codec: PgCodec): boolean =>
+  !codec.attributes && !getElementCodec(codec)?.attributes && codec.extensions?.pgType !== "other";
 
-function presentColumn(codec: PgCodec, rows: PgResource | undefined): string | undefined {
-  const [key] = (rows && keyOfResource(rows)) ?? [];
-  return key?.name ?? attributesOf(codec).find(([, { notNull }]) => notNull)?.[0];
+function findNotNullColumn(codec: PgCodec, rows: PgResource | undefined): string | undefined {
+  const [key] = (rows && primaryKeyOf(rows)) ?? [];
+  return key?.name ?? listAttributes(codec).find(([, { notNull }]) => notNull)?.[0];
 }
 
-const all = new WeakMap<GraphileBuild.Build["pgResources"], ReadFunction[]>();
+const functionsByResources = new WeakMap<GraphileBuild.Build["pgResources"], ReadFunction[]>();
 
 /** Returns the stable functions of a version that are fields. `db/lint/read-function.sql` reports all others. */
-export const readFunctionsOf = (build: GraphileBuild.Build): ReadFunction[] =>
-  remembered(all, build.pgResources, (resources) => {
-    const keyed = viewsOf(build).filter(keyOfResource);
+export const listReadFunctions = (build: GraphileBuild.Build): ReadFunction[] =>
+  getOrMake(functionsByResources, build.pgResources, (resources) => {
+    const keyed = listViews(build).filter(primaryKeyOf);
     const views = new Map(keyed.map((resource) => [resource.codec, resource]));
     const functions = Object.values(resources) as PgResource[];
-    return functions.flatMap((resource) => describe(build, resource, views) ?? []);
+    return functions.flatMap((resource) => toReadFunction(build, resource, views) ?? []);
   });
 
-function describe(
+function toReadFunction(
   build: GraphileBuild.Build,
   resource: PgResource,
   views: ReadonlyMap<PgCodec, PgResource>,
@@ -66,13 +66,13 @@ function describe(
   const rows = views.get(codec);
   const makes = !isUnique ? "list" : codec.attributes ? "row" : "value";
   if (makes === "list" && !rows) return undefined;
-  if (makes === "value" && !(isPlain(codec) && owner && given.length > 0)) return undefined;
-  if (given.some(({ name, codec: type }) => !name || !isPlain(type))) return undefined;
+  if (makes === "value" && !(isScalar(codec) && owner && given.length > 0)) return undefined;
+  if (given.some(({ name, codec: type }) => !name || !isScalar(type))) return undefined;
   const { schemaName, name } = resource.extensions!.pg!;
   const called = given.map((parameter): CallArgument => ({
     fieldName: build.inflection.camelCase(parameter.name!),
     name: parameter.name!,
-    codec: exactly(parameter.codec),
+    codec: toExactCodec(parameter.codec),
   }));
   const own = owner ? nameWithoutView(name, owner.codec) : name;
   return {
@@ -84,10 +84,10 @@ function describe(
       arguments: called,
     },
     required: new Set(given.filter(({ optional }) => !optional).map((parameter) => parameter.name!)),
-    makes,
-    codec: makes === "value" ? exactly(codec) : codec,
+    resultKind: makes,
+    codec: makes === "value" ? toExactCodec(codec) : codec,
     owner,
     rows,
-    present: presentColumn(codec, rows),
+    notNullColumn: findNotNullColumn(codec, rows),
   };
 }

@@ -1,6 +1,6 @@
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { parseExactly } from "../../src/mutations/exact-json.ts";
-import { runCallOf, runStatement, textOfInput } from "../../src/mutations/run.ts";
+import { runMutationCall, runStatement, serializeInput } from "../../src/mutations/run.ts";
 import type { MutationCall } from "../../src/mutations/run.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 import type { NewSecret } from "../../src/graphql/context.ts";
@@ -19,16 +19,16 @@ export async function runMutation(
 ): Promise<MutationResult> {
   const { version, operation } = others;
   const { mutationTimeoutMs = defaultMutationTimeoutMs, arrivedAt = performance.now() } = context;
-  const settings: Settings = { ...pgSettings, ...(secret && settingsFor(secret)) };
+  const settings: Settings = { ...pgSettings, ...(secret && secretSettings(secret)) };
   const refusals = await context.mutationChecks?.[operation]?.(input as Record<string, unknown>, {
     version,
     scopes: context.scopes ?? new Set(),
     query: <Row>(text: string, values: unknown[]) =>
       withPgClient(settings, async (client) => (await client.query<Row>({ text, values })).rows),
   });
-  const call: MutationCall = { ...others, input: textOfInput(input), refusals };
+  const call: MutationCall = { ...others, input: serializeInput(input), refusals };
   const bounded = { ...settings, statement_timeout: String(mutationTimeoutMs) };
-  const { result } = await runCallOf(call, arrivedAt, (parameters, onBegin) =>
+  const { result } = await runMutationCall(call, arrivedAt, (parameters, onBegin) =>
     // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
     withPgClient(bounded, async (client) => {
       onBegin();
@@ -41,12 +41,12 @@ export async function runMutation(
 }
 
 /** Returns the column of a mutation's payload that shows a new secret, by its tag @secret; undefined if there is none. */
-export function secretColumnOf({ payload }: Mutation): string | undefined {
+export function findSecretColumn({ payload }: Mutation): string | undefined {
   return Object.entries(payload.attributes!).find(([, attribute]) => hasTag(attribute, "secret"))?.[0];
 }
 
 /** Settings from which the function of a mutation reads the new secret. */
-function settingsFor({ id, stored }: NewSecret): Record<string, string> {
+function secretSettings({ id, stored }: NewSecret): Record<string, string> {
   return { "service.new_secret_id": id, "service.new_secret": stored };
 }
 

@@ -1,18 +1,18 @@
 import type { ValueNode } from "postgraphile/graphql";
 import { Kind, print } from "postgraphile/graphql";
 import { apiError } from "../../src/errors/api-error.ts";
-import { keyFormOf } from "../../src/graphql/key-forms.ts";
+import { findKeyForm } from "../../src/graphql/key-forms.ts";
 import { parseDateTime } from "./date-time.ts";
 
 /** Turns a client's value into the text for Postgres; undefined if the value is invalid. */
 export type ToText = (value: string) => string | undefined;
 
-const ofForm =
+const readByForm =
   (typeName: string): ToText =>
   (text) =>
-    keyFormOf(typeName)!.isRight(text) ? text : undefined;
+    findKeyForm(typeName)!.isValid(text) ? text : undefined;
 
-const ofPattern =
+const readByPattern =
   (pattern: RegExp): ToText =>
   (text) =>
     pattern.test(text) ? text : undefined;
@@ -24,17 +24,17 @@ function readBase64(text: string): string | undefined {
 
 /** Functions that read the values of scalars whose values are texts, by scalar name. */
 export const readers = {
-  UUID: (text) => ofForm("uuid")(text.toLowerCase()),
-  Date: ofForm("date"),
-  Time: ofForm("time"),
-  LocalDateTime: ofForm("timestamp"),
+  UUID: (text) => readByForm("uuid")(text.toLowerCase()),
+  Date: readByForm("date"),
+  Time: readByForm("time"),
+  LocalDateTime: readByForm("timestamp"),
   DateTime: parseDateTime,
-  Duration: ofForm("interval"),
-  BigInt: ofForm("int8"),
-  Decimal: ofPattern(/^-?\d{1,1000}(\.\d{1,1000})?$/),
+  Duration: readByForm("interval"),
+  BigInt: readByForm("int8"),
+  Decimal: readByPattern(/^-?\d{1,1000}(\.\d{1,1000})?$/),
   Base64: readBase64,
-  InternetAddress: ofForm("inet"),
-  MacAddress: ofPattern(/^([0-9a-f]{2}:){5}([0-9a-f]{2}:[0-9a-f]{2}:)?[0-9a-f]{2}$/i),
+  InternetAddress: readByForm("inet"),
+  MacAddress: readByPattern(/^([0-9a-f]{2}:){5}([0-9a-f]{2}:[0-9a-f]{2}:)?[0-9a-f]{2}$/i),
 } satisfies Record<string, ToText>;
 
 /** Whether one number is not greater than another, whatever their size. */

@@ -19,10 +19,10 @@ export function tagText(thing: Tagged | null | undefined, name: string): string 
 
 /** Returns the words of all values of a smart tag, separated by blanks or commas. */
 export const tagWords = (thing: Tagged | null | undefined, name: string): string[] =>
-  tagLines(thing, name).flatMap(wordsOf);
+  tagLines(thing, name).flatMap(splitWords);
 
 /** Splits a text into words, separated by blanks or commas. */
-export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+export const splitWords = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 /** Whether the comment has the tag. */
 export function hasTag(thing: Tagged | null | undefined, name: string): boolean {

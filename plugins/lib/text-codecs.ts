@@ -2,8 +2,8 @@ import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { elementOf } from "../../src/reads/codecs.ts";
-import { textOf } from "../../src/reads/keys.ts";
+import { getElementCodec } from "../../src/reads/codecs.ts";
+import { buildStableText } from "../../src/reads/keys.ts";
 import type { readers } from "./scalar-texts.ts";
 
 declare global {
@@ -20,7 +20,7 @@ declare global {
 export type ScalarName = keyof typeof readers;
 
 /** Types whose values are texts outside SQL, with their scalars. */
-const scalarOf: Readonly<Record<string, ScalarName | "String">> = {
+const scalarsByType: Readonly<Record<string, ScalarName | "String">> = {
   // Without its padding
   bpchar: "String",
   uuid: "UUID",
@@ -47,7 +47,7 @@ interface TextCodec {
 }
 
 function textCodec({ name, sqlType, scalar, oid, pgType = name, bound, toText }: TextCodec): PgCodec {
-  const castFromPg = toText ?? ((value: SQL) => textOf(pgType, sql.parens(value)));
+  const castFromPg = toText ?? ((value: SQL) => buildStableText(pgType, sql.parens(value)));
   return {
     name,
     sqlType,
@@ -69,7 +69,7 @@ function textCodec({ name, sqlType, scalar, oid, pgType = name, bound, toText }:
 
 const format = sql.literal('YYYY-MM-DD"T"HH24:MI:SS"+00:00"');
 
-const spelling: Readonly<Record<string, Partial<TextCodec>>> = {
+const codecOverrides: Readonly<Record<string, Partial<TextCodec>>> = {
   timestamptz: {
     name: "dateTime",
     sqlType: TYPES.timestamptz.sqlType,
@@ -82,9 +82,10 @@ const spelling: Readonly<Record<string, Partial<TextCodec>>> = {
 
 /** Returns the codec of a built-in type of Postgres; undefined if the library's will do. */
 export function builtInCodec(pgType: string, oid: string): PgCodec | undefined {
-  const scalar = Object.hasOwn(scalarOf, pgType) ? scalarOf[pgType] : undefined;
+  const scalar = Object.hasOwn(scalarsByType, pgType) ? scalarsByType[pgType] : undefined;
   return (
-    scalar && textCodec({ name: pgType, sqlType: sql.identifier(pgType), scalar, oid, ...spelling[pgType] })
+    scalar &&
+    textCodec({ name: pgType, sqlType: sql.identifier(pgType), scalar, oid, ...codecOverrides[pgType] })
   );
 }
 
@@ -100,7 +101,7 @@ export function citextCodec(sqlType: SQL, oid: string, schema: string): PgCodec 
 }
 
 /** Codecs of bigint and numeric as texts, because a JSON number has at most 53 bits. */
-const exact = new Map<PgCodec, PgCodec>(
+const exactCodecs = new Map<PgCodec, PgCodec>(
   (
     [
       [TYPES.bigint, "BigInt"],
@@ -113,11 +114,12 @@ const exact = new Map<PgCodec, PgCodec>(
 );
 
 /** Returns the codec that loses no digit of a number, also in lists; for other types, the codec itself. */
-export const exactly = (codec: PgCodec): PgCodec => onElement(codec, (one) => exact.get(one) ?? one);
+export const toExactCodec = (codec: PgCodec): PgCodec =>
+  mapElementCodec(codec, (one) => exactCodecs.get(one) ?? one);
 
 /** Changes a codec, or the codec of a list's elements. */
-export function onElement(codec: PgCodec, change: (codec: PgCodec) => PgCodec): PgCodec {
-  const element = elementOf(codec);
+export function mapElementCodec(codec: PgCodec, change: (codec: PgCodec) => PgCodec): PgCodec {
+  const element = getElementCodec(codec);
   const changed = change(element ?? codec);
   if (!element) return changed;
   return changed === element ? codec : listOfCodec(changed as PgCodecAnyScalar);
@@ -127,7 +129,7 @@ const boundNames: Readonly<Record<string, string>> = { int4range: "IntRange" };
 
 /** Makes the codec of a range. Postgres' own text of a range depends on the session's settings. */
 export function rangeCodec(name: string, sqlType: SQL, oid: string, inner: PgCodec): PgCodec | undefined {
-  const bound = exact.get(inner) ?? inner;
+  const bound = exactCodecs.get(inner) ?? inner;
   const scalar = boundNames[name] ?? (bound.extensions?.scalar && `${bound.extensions.scalar}Range`);
   if (!scalar) return undefined;
   const cast = (value: SQL) => bound.castFromPg?.(value, false) ?? sql`${value}::text`;

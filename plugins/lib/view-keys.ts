@@ -4,12 +4,12 @@ import type { Step } from "postgraphile/grafast";
 import { access, inhibitOnNull, lambda } from "postgraphile/grafast";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { keyFormOf, labelForm, readKey, textForm, uuidKey, writeKey } from "../../src/graphql/key-forms.ts";
+import { findKeyForm, labelForm, readKey, textForm, uuidKey, writeKey } from "../../src/graphql/key-forms.ts";
 import { encodeGlobalId, requireKey, splitGlobalId } from "../../src/graphql/global-id.ts";
-import { perObject } from "../../src/lib/remembered.ts";
-import { baseOf, pgTypeOf } from "../../src/reads/codecs.ts";
+import { memoizeByObject } from "../../src/lib/remembered.ts";
+import { getBaseCodec, getPgTypeName } from "../../src/reads/codecs.ts";
 import type { Key, KeyColumn } from "../../src/reads/keys.ts";
-import { keyTextOf, orderOf, parameterType, partTextOf } from "../../src/reads/keys.ts";
+import { buildKeyText, buildKeyColumns, parameterType, buildKeyPartText } from "../../src/reads/keys.ts";
 
 declare global {
   namespace DataplanPg {
@@ -22,15 +22,15 @@ declare global {
 
 /** Describes a column of a key or sort order. */
 export function keyColumn(name: string, { codec }: PgCodecAttribute): KeyColumn {
-  const base = baseOf(codec);
-  const typeName = pgTypeOf(base);
+  const base = getBaseCodec(codec);
+  const typeName = getPgTypeName(base);
   const labels = isEnumCodec(base) ? base.values.map(({ value }) => value) : undefined;
-  const form = labels ? labelForm(labels) : keyFormOf(typeName);
-  return { name, typeName, type: base.sqlType, form: form ?? textForm, asText: form === undefined };
+  const form = labels ? labelForm(labels) : findKeyForm(typeName);
+  return { name, typeName, type: base.sqlType, form: form ?? textForm, isComparedAsText: form === undefined };
 }
 
 /** Returns the primary key of a view; undefined if it has none. */
-export const keyOfResource = perObject(({ codec, uniques }: PgResource): Key | undefined => {
+export const primaryKeyOf = memoizeByObject(({ codec, uniques }: PgResource): Key | undefined => {
   const names = uniques?.find(({ isPrimary }) => isPrimary)?.attributes ?? [];
   const [first, ...others] = names.map((name) =>
     keyColumn(name, codec.attributes![name] as PgCodecAttribute),
@@ -38,7 +38,7 @@ export const keyOfResource = perObject(({ codec, uniques }: PgResource): Key | u
   return first && [first, ...others];
 });
 
-interface GlobalIds {
+interface GlobalIdCodecOptions {
   name: string;
   /** The column, for messages. */
   owner: string;
@@ -55,22 +55,23 @@ const families = [
 ];
 
 /** Whether a foreign key of one type can point at a key of the other. */
-const areAlike = (one: string, other: string): boolean =>
+const areComparable = (one: string, other: string): boolean =>
   one === other || families.some((family) => family.includes(one) && family.includes(other));
 
 /** Makes the codec of columns that hold the one value of a key, or texts of keys. Outside SQL they are global ids. */
-export function makeGlobalIdCodec({ name, owner, typeName, key, column }: GlobalIds): PgCodec {
+export function makeGlobalIdCodec({ name, owner, typeName, key, column }: GlobalIdCodecOptions): PgCodec {
   const parts = key ?? uuidKey;
-  const base = column ? baseOf(column) : TYPES.text;
-  const pgType = pgTypeOf(base);
+  const base = column ? getBaseCodec(column) : TYPES.text;
+  const pgType = getPgTypeName(base);
   const isValue =
-    column !== undefined && (key ? key.length === 1 && areAlike(key[0].typeName, pgType) : pgType === "uuid");
+    column !== undefined &&
+    (key ? key.length === 1 && areComparable(key[0].typeName, pgType) : pgType === "uuid");
   if (!isValue && (pgType !== "text" || !key))
     throw new Error(`${owner} can't hold ids of ${typeName}: its type is ${pgType}`);
   return {
     name,
     sqlType: isValue && key ? key[0].type : base.sqlType,
-    castFromPg: (value) => (isValue ? partTextOf(pgType, sql.parens(value)) : sql.parens(value)),
+    castFromPg: (value) => (isValue ? buildKeyPartText(pgType, sql.parens(value)) : sql.parens(value)),
     fromPg: (text: string) => encodeGlobalId(typeName, text),
     toPg(id: string) {
       const values = requireKey(typeName, parts, id);
@@ -85,7 +86,7 @@ export function makeGlobalIdCodec({ name, owner, typeName, key, column }: Global
 }
 
 /** Adds a computed column `id` to a view: the text of its key. */
-export function addId({ codec, name }: PgResource, key: Key, idCodec: PgCodec): void {
+export function addIdColumn({ codec, name }: PgResource, key: Key, idCodec: PgCodec): void {
   const attributes = codec.attributes as Record<string, PgCodecAttribute>;
   if (attributes.id) {
     const columns = key.map((column) => column.name).join(", ");
@@ -98,7 +99,7 @@ export function addId({ codec, name }: PgResource, key: Key, idCodec: PgCodec): 
   attributes.id = {
     codec: idCodec,
     notNull: true,
-    expression: (rows: SQL) => keyTextOf(key, rows),
+    expression: (rows: SQL) => buildKeyText(key, rows),
     extensions: { tags: {} },
   } as PgCodecAttribute;
   Object.assign(attributes, Object.fromEntries(others));
@@ -106,10 +107,10 @@ export function addId({ codec, name }: PgResource, key: Key, idCodec: PgCodec): 
 
 /** Finds a row by its global id, where the id isn't a column: the library looks up columns only. */
 export function findByKey(resource: PgResource, $id: Step): Step {
-  const key = keyOfResource(resource)!;
+  const key = primaryKeyOf(resource)!;
   const $rows = resource.find();
   const $values = lambda(inhibitOnNull($id), (id) => readKey(key, splitGlobalId(id)!.key));
-  orderOf(key, $rows.alias).forEach((column, index) => {
+  buildKeyColumns(key, $rows.alias).forEach((column, index) => {
     const value = $rows.placeholder(access($values, [index]), TYPES.text);
     $rows.where(sql`${column} = ${value}::${parameterType(key[index]!)}`);
   });

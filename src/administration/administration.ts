@@ -4,9 +4,9 @@ import { requireOwnForm } from "./csrf.ts";
 import { pageHeaders } from "../html/headers.ts";
 import { logIn, logOut } from "./log-in.ts";
 import { navigationFor } from "./navigation.ts";
-import { noPage, showProblem } from "./problem-page.ts";
+import { refuseUnknownPage, showProblem } from "./problem-page.ts";
 import { recogniseVisitor, requireVisitor } from "./session.ts";
-import { routerOf } from "./section.ts";
+import { makeRouter } from "./section.ts";
 import type { AdministrationOptions } from "./section.ts";
 
 /** Longest form, in bytes. */
@@ -20,14 +20,14 @@ export function administration(options: AdministrationOptions): Router {
   router.use(recogniseVisitor(options, navigation));
   router.use(urlencoded({ extended: false, limit: maxFormBytes, verify: verifyUtf8 }));
 
-  router.use("/log-in", requireOwnForm(options.publicUrl), routerOf(logIn(options.pool)));
+  router.use("/log-in", requireOwnForm(options.publicUrl), makeRouter(logIn(options.pool)));
   router.use(requireVisitor, requireOwnForm(options.publicUrl));
-  router.use("/log-out", routerOf(logOut));
+  router.use("/log-out", makeRouter(logOut));
 
   const sections = navigation.flatMap(({ sections }) => sections);
   router.get("/", (_request, response) => response.redirect(303, `/admin${sections[0]!.path}`));
-  for (const section of sections) router.use(section.path, routerOf(section.pages(options), section));
+  for (const section of sections) router.use(section.path, makeRouter(section.pages(options), section));
 
-  router.use(noPage, showProblem(options.logger));
+  router.use(refuseUnknownPage, showProblem(options.logger));
   return router;
 }

@@ -54,25 +54,27 @@ const actionTitles: Readonly<Record<string, string>> = {
 };
 
 /** Actions of administrators on their own account. The subject isn't shown: it is the actor. */
-const aboutOneself = new Set(["session.started", "session.ended", "administrator.password_changed"]);
+const ownAccountActions = new Set(["session.started", "session.ended", "administrator.password_changed"]);
 
 /**
  * A list of audit entries, newest first.
  *
- * @param present the API credential whose page shows the list; entries about it don't repeat its name
+ * @param credentialId the API credential whose page shows the list; entries about it don't repeat its name
  */
-export function auditList(events: readonly AuditEvent[], present?: string): Html {
+export function auditList(events: readonly AuditEvent[], credentialId?: string): Html {
   return html`<ol class="index">
     ${events.map((event) => {
       const isNamed =
-        event.subject !== null && !aboutOneself.has(event.action) && !isAboutToken(event, present);
+        event.subject !== null &&
+        !ownAccountActions.has(event.action) &&
+        !isAboutCredential(event, credentialId);
       return html`<li>
         <p>
-          ${actionTitles[event.action] ?? event.action}${isNamed && html` <strong>${subject(event)}</strong>`}
+          ${actionTitles[event.action] ?? event.action}${isNamed && html` <strong>${subjectLink(event)}</strong>`}
         </p>
-        ${details(event)}
+        ${detailList(event)}
         <p class="quiet">
-          ${moment(event.happened_at)} · ${actor(event)}${event.address && html` · from ${event.address}`}
+          ${moment(event.happened_at)} · ${actorText(event)}${event.address && html` · from ${event.address}`}
         </p>
       </li>`;
     })}
@@ -80,10 +82,10 @@ export function auditList(events: readonly AuditEvent[], present?: string): Html
 }
 
 /** Whether an entry is about this API credential itself, not about its webhooks or stored operations. */
-const isAboutToken = ({ action, credential_id: id }: AuditEvent, token: string | undefined): boolean =>
+const isAboutCredential = ({ action, credential_id: id }: AuditEvent, token: string | undefined): boolean =>
   id !== null && id === token && !/^(webhook_|operations\.)/.test(action);
 
-function subject(event: AuditEvent): Content {
+function subjectLink(event: AuditEvent): Content {
   const { credential_id: id, credential_exists: isThere, subject, action } = event;
   if (action.startsWith("webhook_"))
     return html`<a href="/admin/webhooks/${String(event.details.subscription_id)}">${subject}</a>`;
@@ -92,7 +94,7 @@ function subject(event: AuditEvent): Content {
   return html`<a href="/admin/tokens/${id}">${subject}</a>`;
 }
 
-function actor({ actor, administrator_name: name }: AuditEvent): string {
+function actorText({ actor, administrator_name: name }: AuditEvent): string {
   if (actor === "administrator") return name!;
   return actor === "command line" ? "at the command line" : "not logged in";
 }
@@ -102,7 +104,7 @@ const fromText = (write: (text: string) => string) => (value: unknown) =>
 const fromNumber = (title: string) => (value: unknown) =>
   typeof value === "number" && `${title}: ${count(value)}`;
 const fromScopes = (title: string) => (value: unknown) =>
-  Array.isArray(value) && `${title}: ${summary(value as string[])}`;
+  Array.isArray(value) && `${title}: ${summarizeScopes(value as string[])}`;
 
 /** Lines about the details of an entry, in this order. Missing details have no line. */
 const detailLines: Readonly<Record<string, (value: unknown) => string | false>> = {
@@ -121,7 +123,7 @@ const detailLines: Readonly<Record<string, (value: unknown) => string | false>> 
   dropped: fromNumber("Dropped messages"),
 };
 
-function details({ details }: AuditEvent): Content {
+function detailList({ details }: AuditEvent): Content {
   const lines = Object.entries(detailLines).map(([key, write]) => write(details[key]));
   const shown = lines.filter((line) => line !== false);
   return (
@@ -132,7 +134,7 @@ function details({ details }: AuditEvent): Content {
   );
 }
 
-function summary(scopes: string[]): string {
+function summarizeScopes(scopes: string[]): string {
   const written = scopes.filter((scope) => scope.endsWith(":write")).map((scope) => scope.split(":")[0]!);
   const read = scopes.map((scope) => scope.split(":")[0]!).filter((resource) => !written.includes(resource));
   if (scopes.length > 12) return `${read.length} resources to read, ${written.length} to read and write`;

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler } from "express";
-import { typedText } from "./forms.ts";
+import { untrimmedField } from "./forms.ts";
 import { Problem } from "./problem.ts";
-import { visitOf } from "./visit.ts";
+import { getVisit } from "./visit.ts";
 
 /** Returns the CSRF token of forms, derived from the cookie of the session or, before log-in, of the browser. */
-export function csrfTokenOf(secret: string): string {
+export function deriveCsrfToken(secret: string): string {
   return createHmac("sha256", secret).update("forms of the administration").digest("base64url");
 }
 
 /**
  * Whether one of our pages sent the request, as the browser reports. Browsers send one of these headers with every form.
  */
-function comesFromHere(request: Request, publicUrl: string | undefined): boolean {
+function isFromOwnPage(request: Request, publicUrl: string | undefined): boolean {
   const site = request.get("sec-fetch-site");
   if (site !== undefined && site !== "same-origin") return false;
   const origin = request.get("origin");
@@ -26,11 +26,11 @@ function comesFromHere(request: Request, publicUrl: string | undefined): boolean
 export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
   return (request, response, next) => {
     if (request.method === "GET" || request.method === "HEAD") return next();
-    const visit = visitOf(response);
+    const visit = getVisit(response);
     const expected = Buffer.from(visit.csrfToken);
-    const given = Buffer.from(typedText(visit, "_csrf"));
+    const given = Buffer.from(untrimmedField(visit, "_csrf"));
     const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
-    if (!isOurs || !comesFromHere(request, publicUrl))
+    if (!isOurs || !isFromOwnPage(request, publicUrl))
       throw new Problem(
         403,
         "This form can’t be accepted",

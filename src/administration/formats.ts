@@ -42,27 +42,27 @@ export function resourceName(resource: string): string {
 }
 
 /** Invisible characters, and characters that change how others are shown: control characters, direction marks. */
-const unseen = /(?![\n\t])[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+const invisibleCharacters = /(?![\n\t])[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** Returns a visible replacement for a control character. */
-function picture(character: string): string {
+function visibleReplacement(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === 0x7f ? "\u2421" : "\ufffd";
 }
 
 /** Makes every character of a client's text visible, and cuts the text if it is too long. */
-export function shown(text: string, most: number): string {
+export function visibleText(text: string, most: number): string {
   const characters = [...text.slice(0, 2 * most)];
   const isCut = characters.length > most || text.length > 2 * most;
   const kept = characters.slice(0, most).join("").toWellFormed();
-  return kept.replaceAll("\r\n", "\n").replace(unseen, picture) + (isCut ? "…" : "");
+  return kept.replaceAll("\r\n", "\n").replace(invisibleCharacters, visibleReplacement) + (isCut ? "…" : "");
 }
 
-/** A scrolling block with a client's text, as {@link shown} returns it. */
-export function foreignBlock(label: string, text: string, most: number): Html {
+/** A scrolling block with a client's text, as {@link visibleText} returns it. */
+export function clientTextBlock(label: string, text: string, most: number): Html {
   return html`<pre class="foreign" role="region" aria-label="${label}" tabindex="0">
-${shown(text, most)}</pre>`;
+${visibleText(text, most)}</pre>`;
 }
 
 /** A value with a button that copies it. The script shows the button. */

@@ -8,19 +8,20 @@ export type FieldErrors = Readonly<Record<string, string>>;
 export const hasErrors = (errors: FieldErrors): boolean => Object.keys(errors).length > 0;
 
 /** Returns a text of the submitted form as it was typed; empty if it is missing. */
-export function typedText({ request }: Visit, name: string): string {
+export function untrimmedField({ request }: Visit, name: string): string {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === "string" ? value : "";
 }
 
 /** Returns a text of the submitted form, trimmed. Not for passwords. */
-export const textField = (visit: Visit, name: string): string => typedText(visit, name).trim();
+export const textField = (visit: Visit, name: string): string => untrimmedField(visit, name).trim();
 
 /** Returns a password of the submitted form. */
-export const passwordOf = (visit: Visit, name: string): string => typedText(visit, name).normalize("NFC");
+export const passwordField = (visit: Visit, name: string): string =>
+  untrimmedField(visit, name).normalize("NFC");
 
 /** Returns a query parameter; empty if it is missing. */
-export function queryOf({ request }: Visit, name: string): string {
+export function queryParameter({ request }: Visit, name: string): string {
   const value = request.query[name];
   return typeof value === "string" ? value : "";
 }

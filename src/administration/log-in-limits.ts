@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import { asRole } from "../postgres/as-role.ts";
-import { networkOf } from "../lib/network-of.ts";
+import { clientNetwork } from "../lib/network-of.ts";
 
 const minute = 60;
 
@@ -51,7 +51,7 @@ export class LogInLimits {
    * @returns the seconds to wait if the limit is exceeded, otherwise null
    */
   async count(name: string, address: string): Promise<number | null> {
-    for (const [kind, key] of keysOf(name, address)) {
+    for (const [kind, key] of limitKeys(name, address)) {
       try {
         await this.#limiters[kind].consume(key);
       } catch (refusal) {
@@ -64,7 +64,7 @@ export class LogInLimits {
 
   /** Removes a successful attempt from the count, and deletes expired counts. */
   async forget(name: string, address: string): Promise<void> {
-    for (const [kind, key] of keysOf(name, address)) {
+    for (const [kind, key] of limitKeys(name, address)) {
       if (kind === "pair") await this.#limiters.pair.delete(key);
       else await this.#limiters[kind].reward(key);
     }
@@ -74,9 +74,9 @@ export class LogInLimits {
   }
 }
 
-function keysOf(name: string, address: string): [Kind, string][] {
-  const user = createHash("sha256").update(lowered(name)).digest("base64url");
-  const network = networkOf(address);
+function limitKeys(name: string, address: string): [Kind, string][] {
+  const user = createHash("sha256").update(lowerCaseName(name)).digest("base64url");
+  const network = clientNetwork(address);
   return [
     ["pair", `${user} ${network}`],
     ["address", network],
@@ -88,5 +88,5 @@ function keysOf(name: string, address: string): [Kind, string][] {
  * Converts a name to lower case as Postgres does, letter by letter: “İ” becomes “i”. Otherwise another spelling of a
  * name would have its own count.
  */
-const lowered = (name: string): string =>
+const lowerCaseName = (name: string): string =>
   Array.from(name, (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0)!)).join("");

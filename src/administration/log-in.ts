@@ -1,26 +1,26 @@
 import type { Pool } from "pg";
 import { isPassword, preparePasswords } from "../auth/passwords.ts";
-import { hashOfToken, newSessionToken } from "../auth/session-token.ts";
+import { hashToken, newSessionToken } from "../auth/session-token.ts";
 import { html } from "../html/html.ts";
-import { field, form, hasErrors, passwordOf, queryOf, textField } from "./forms.ts";
+import { field, form, hasErrors, passwordField, queryParameter, textField } from "./forms.ts";
 import type { FieldErrors } from "./forms.ts";
 import { LogInLimits } from "./log-in-limits.ts";
 import type { Pages } from "./section.ts";
-import { ownPath, writeCookie } from "./session.ts";
+import { administrationPath, writeCookie } from "./session.ts";
 import type { Page } from "./show-page.ts";
-import { perform, rowsOf } from "./visit.ts";
+import { callInTransaction, callForRows } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
-const endings: Readonly<Record<string, string>> = {
+const sessionEndTexts: Readonly<Record<string, string>> = {
   page: "Your session has ended. Log in to continue where you were.",
   form: "Your session had ended before the form was sent, so nothing was changed. Log in, and send it again.",
   out: "You have logged out.",
 };
 
 function logInPage(visit: Visit, errors: FieldErrors = {}, status?: number): Page {
-  const next = ownPath(textField(visit, "next") || queryOf(visit, "next"));
-  const done = queryOf(visit, "done");
-  const ended = Object.hasOwn(endings, done) && endings[done];
+  const next = administrationPath(textField(visit, "next") || queryParameter(visit, "next"));
+  const done = queryParameter(visit, "done");
+  const ended = Object.hasOwn(sessionEndTexts, done) && sessionEndTexts[done];
   const value = textField(visit, "name").slice(0, maxName);
   return {
     status,
@@ -55,7 +55,7 @@ export function logIn(pool: Pool): Pages {
     "GET /": (visit) => logInPage(visit),
     "POST /": async (visit) => {
       const name = textField(visit, "name").slice(0, maxName);
-      const password = passwordOf(visit, "password");
+      const password = passwordField(visit, "password");
       const errors = {
         ...(name === "" && { name: "Enter your name or e-mail address." }),
         ...(password === "" && { password: "Enter your password." }),
@@ -75,7 +75,7 @@ export function logIn(pool: Pool): Pages {
       await limits.forget(name, visit.address);
       writeCookie(visit, "session", token);
       writeCookie(visit, "visitor", null);
-      return ownPath(textField(visit, "next"));
+      return administrationPath(textField(visit, "next"));
     },
   };
 }
@@ -86,25 +86,25 @@ async function startSession(visit: Visit, name: string, password: string): Promi
   const [known] = name.includes("\0")
     ? []
     : await visit.run((client) =>
-        rowsOf<{ administrator_id: string; password_hash: string }>(client, "password_of($1)", name),
+        callForRows<{ administrator_id: string; password_hash: string }>(client, "password_of($1)", name),
       );
   const isRight = await isPassword(known?.password_hash ?? null, password);
   if (!known || !isRight) {
-    await perform(visit, "note_refused_log_in($1)", name.replaceAll("\0", ""));
+    await callInTransaction(visit, "note_refused_log_in($1)", name.replaceAll("\0", ""));
     return null;
   }
   // The browser is about to lose the previous session's token, so nobody could end that session later
-  if (visit.visitor) await perform(visit, "end_session()");
+  if (visit.visitor) await callInTransaction(visit, "end_session()");
   const token = newSessionToken();
   const { administrator_id: id, password_hash: hash } = known;
-  await perform(visit, "start_session($1, $2, $3)", id, hash, hashOfToken(token));
+  await callInTransaction(visit, "start_session($1, $2, $3)", id, hash, hashToken(token));
   return token;
 }
 
 /** The action that logs out. */
 export const logOut: Pages = {
   "POST /": async (visit) => {
-    await perform(visit, "end_session()");
+    await callInTransaction(visit, "end_session()");
     writeCookie(visit, "session", null);
     return "/admin/log-in?done=out";
   },

@@ -1,8 +1,8 @@
 import type { PoolClient } from "pg";
 import { html } from "../html/html.ts";
 import type { Html } from "../html/html.ts";
-import { queryOf } from "./forms.ts";
-import { rowsOf } from "./visit.ts";
+import { queryParameter } from "./forms.ts";
+import { callForRows } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 /** Most rows of a page. One more is read, to see whether another page follows. */
@@ -26,8 +26,8 @@ export async function readPage<Row extends { id: string }>(
   call: string,
   ...values: unknown[]
 ): Promise<PageOfRows<Row>> {
-  const before = queryOf(visit, "before") || null;
-  const read = await rowsOf<Row>(client, call, before, pageSize + 1, ...values);
+  const before = queryParameter(visit, "before") || null;
+  const read = await callForRows<Row>(client, call, before, pageSize + 1, ...values);
   const rows = read.slice(0, pageSize);
   const address = new URL(visit.request.originalUrl, visit.origin);
   address.searchParams.delete("done");

@@ -5,7 +5,7 @@ import type { Limits } from "../graphql/limits.ts";
 import type { Version } from "../versions/versions.ts";
 import { showPage } from "./show-page.ts";
 import type { Link, Page } from "./show-page.ts";
-import { visitOf } from "./visit.ts";
+import { getVisit } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 /** Parts and settings of the service that pages use. */
@@ -28,10 +28,10 @@ export interface AdministrationOptions {
 }
 
 /** A page, or the path that the browser is redirected to. */
-export type Answer = Page | string;
+export type PageOrRedirect = Page | string;
 
 /** Answers a request. The ids are the path's parameters, in order. */
-export type PageHandler = (visit: Visit, ...ids: string[]) => Answer | Promise<Answer>;
+export type PageHandler = (visit: Visit, ...ids: string[]) => PageOrRedirect | Promise<PageOrRedirect>;
 
 /** Pages by method and path, such as `GET /:id`. The first match counts. */
 export type Pages = Readonly<Record<string, PageHandler>>;
@@ -46,12 +46,12 @@ export interface Section {
 }
 
 /** Routes requests to pages. Pages below the first page of a section link to it. */
-export function routerOf(pages: Pages, first?: Link): Router {
+export function makeRouter(pages: Pages, first?: Link): Router {
   const router = Router();
   for (const [route, handle] of Object.entries(pages)) {
     const [method, path = ""] = route.split(" ");
     router[method === "POST" ? "post" : "get"](path, async (request, response) => {
-      const answer = await handle(visitOf(response), ...Object.values(request.params).map(String));
+      const answer = await handle(getVisit(response), ...Object.values(request.params).map(String));
       if (typeof answer === "string") return response.redirect(303, answer);
       showPage(response, answer, path === "/" ? undefined : first);
     });

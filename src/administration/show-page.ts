@@ -2,9 +2,9 @@ import type { Response } from "express";
 import { menuEntry, printDocument } from "../html/frame.ts";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
-import { csrfField, errorSummary, form, hasErrors, queryOf } from "./forms.ts";
+import { csrfField, errorSummary, form, hasErrors, queryParameter } from "./forms.ts";
 import type { FieldErrors } from "./forms.ts";
-import { visitOf } from "./visit.ts";
+import { getVisit } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 /** A link to a page, whose path is below /admin. */
@@ -34,16 +34,16 @@ export interface Page {
  * @param first the first page of its section
  */
 export function showPage(response: Response, page: Page, first?: Link): void {
-  const visit = visitOf(response);
+  const visit = getVisit(response);
   const { title, within, notices = {}, errors = {} } = page;
-  const done = queryOf(visit, "done");
+  const done = queryParameter(visit, "done");
   const above = [first, within].filter((link) => link !== undefined);
   const document = printDocument({
     home: "/admin",
     product: "Administration",
     windowTitle: `${hasErrors(errors) ? "Error: " : ""}${title} · Stock and order administration`,
     menu: visit.visitor && menu(visit, visit.visitor.name),
-    above: above.length > 0 && trail(above),
+    aboveTitle: above.length > 0 && breadcrumbs(above),
     title,
     aside: page.aside,
     body: html`${Object.hasOwn(notices, done) && html`<p class="notice good" role="status">${notices[done]}</p>`}
@@ -54,7 +54,7 @@ export function showPage(response: Response, page: Page, first?: Link): void {
 }
 
 /** A page with a question to confirm. Its form posts to the same path. */
-export function questionPage(
+export function confirmationPage(
   visit: Visit,
   { title, within, text, submit }: { title: string; within: Link; text: string; submit: string },
 ): Page {
@@ -78,7 +78,7 @@ function menu(visit: Visit, name: string): Html {
     </form>`;
 }
 
-function trail(pages: readonly Link[]): Html {
+function breadcrumbs(pages: readonly Link[]): Html {
   return html`<nav class="trail" aria-label="Where you are">
     <ol>
       ${pages.map(({ title, path }) => html`<li><a href="/admin${path}">${title}</a></li>`)}

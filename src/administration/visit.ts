@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { PoolClient } from "pg";
-import { found } from "./problem.ts";
+import { requireFound } from "./problem.ts";
 
 /** The administrator who views a page. */
 export interface VisitingAdministrator {
@@ -47,17 +47,17 @@ declare global {
 }
 
 /** Returns the visit that belongs to a response. */
-export function visitOf(response: Response): Visit {
+export function getVisit(response: Response): Visit {
   return response.locals.visit!;
 }
 
 /** Returns the visitor of a page that requires a log-in. */
-export function visitorOf(visit: Visit): VisitingAdministrator {
+export function getVisitor(visit: Visit): VisitingAdministrator {
   return visit.visitor!;
 }
 
 /** Reads the rows that a function of the schema administration returns. */
-export async function rowsOf<Row extends object>(
+export async function callForRows<Row extends object>(
   client: PoolClient,
   call: string,
   ...values: unknown[]
@@ -66,20 +66,24 @@ export async function rowsOf<Row extends object>(
 }
 
 /** Reads the row that a function of the schema administration returns. @throws {Problem} if there is none */
-export async function rowOf<Row extends object>(
+export async function callForRow<Row extends object>(
   client: PoolClient,
   call: string,
   ...values: unknown[]
 ): Promise<Row> {
-  return found((await rowsOf<Row>(client, call, ...values))[0]);
+  return requireFound((await callForRows<Row>(client, call, ...values))[0]);
 }
 
 /** Reads the value that a function of the schema administration returns. */
-export async function valueOf<Value>(client: PoolClient, call: string, ...values: unknown[]): Promise<Value> {
+export async function callForValue<Value>(
+  client: PoolClient,
+  call: string,
+  ...values: unknown[]
+): Promise<Value> {
   const { rows } = await client.query<{ value: Value }>(`select administration.${call} as value`, values);
   return rows[0]!.value;
 }
 
 /** Calls a function of the schema administration in a transaction of its own. */
-export const perform = <Value>(visit: Visit, call: string, ...values: unknown[]): Promise<Value> =>
-  visit.run((client) => valueOf<Value>(client, call, ...values));
+export const callInTransaction = <Value>(visit: Visit, call: string, ...values: unknown[]): Promise<Value> =>
+  visit.run((client) => callForValue<Value>(client, call, ...values));

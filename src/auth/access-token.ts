@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import jwt from "jsonwebtoken";
 import type { Jwt, VerifyOptions } from "jsonwebtoken";
 import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
+import { lruLimit } from "../lib/at-most.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** Lifetime of an access token, in seconds. */
@@ -14,7 +14,7 @@ export const defaultIssuer = "urn:service:tokens";
 /** Returns the issuer of one merchant's tokens. A merchant only accepts its own issuer, even if keys are equal. */
 export const issuerFor = (merchant: string): string => `${defaultIssuer}:${merchant}`;
 /** Returns the merchant that an issuer belongs to; undefined when it belongs to none. */
-export const merchantOf = (issuer: unknown): string | undefined =>
+export const merchantFromIssuer = (issuer: unknown): string | undefined =>
   typeof issuer === "string" && issuer.startsWith(issuerFor(""))
     ? issuer.slice(issuerFor("").length)
     : undefined;
@@ -61,7 +61,7 @@ export class AccessTokens {
   readonly #issuer: string;
   // Clients send the same token for ten minutes, so its signature is verified once. The credential
   // (active-credentials.ts) and the signing key may change meanwhile, so they are checked each time
-  readonly #verified = new LRUCache<string, Verified>(atMost(10_000));
+  readonly #verified = new LRUCache<string, Verified>(lruLimit(10_000));
 
   /** @param now the time in milliseconds since 1970 */
   constructor(keys: SigningKeys, now: () => number, issuer = defaultIssuer) {

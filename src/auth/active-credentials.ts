@@ -3,23 +3,23 @@ import { readAs } from "../postgres/as-role.ts";
 import type { CachedAnswers, InvalidatedCache } from "./invalidated-cache.ts";
 
 /** The rights of a credential's tokens. */
-export interface Allowed {
+export interface CredentialRights {
   scopes: ReadonlySet<string>;
   /** Whether they may send stored operations only. */
   storedOperationsOnly: boolean;
 }
 
 /** Returns the current rights of a client ID's tokens; null when it is gone or its API credential deactivated. */
-export type ActiveCredentials = Pick<CachedAnswers<string, Allowed | null>, "of">;
+export type ActiveCredentials = Pick<CachedAnswers<string, CredentialRights | null>, "of">;
 
-interface Key extends Allowed {
+interface Key extends CredentialRights {
   /** Milliseconds until the client ID ends, after a rotation with an overlap. */
   remainingMs: number;
 }
 
 /** Creates a reader of active credentials and their scopes. */
 export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCredentials {
-  const ask = async (accessKey: string): Promise<Key | null> => {
+  const readKey = async (accessKey: string): Promise<Key | null> => {
     const [key] = await readAs<{
       scopes: string[];
       remainingMs: number | null;
@@ -34,5 +34,5 @@ export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCr
     );
     return key ? { ...key, scopes: new Set(key.scopes), remainingMs: key.remainingMs ?? Infinity } : null;
   };
-  return cache.remember(ask, 10_000, (key) => Math.floor(key?.remainingMs ?? Infinity));
+  return cache.remember(readKey, 10_000, (key) => Math.floor(key?.remainingMs ?? Infinity));
 }

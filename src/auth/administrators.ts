@@ -1,6 +1,6 @@
-import { complaintAbout, hashPassword } from "./passwords.ts";
+import { checkNewPassword, hashPassword } from "./passwords.ts";
 import type { OwnerConnection } from "../postgres/client.ts";
-import { codeOf } from "../errors/postgres-errors.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 
 export interface Administrator {
@@ -29,7 +29,9 @@ export async function createAdministrator(
     await connection.query("select auth.create_administrator($1, $2)", [name, hash]);
   } catch (error) {
     // unique_violation
-    throw codeOf(error) === "23505" ? new UserError(`There is already an administrator “${name}”.`) : error;
+    throw errorCodeOf(error) === "23505"
+      ? new UserError(`There is already an administrator “${name}”.`)
+      : error;
   }
 }
 
@@ -68,7 +70,7 @@ export async function listAdministrators(connection: OwnerConnection): Promise<A
 }
 
 function hashNew(name: string, password: string): Promise<string> {
-  const complaint = complaintAbout(password, name);
+  const complaint = checkNewPassword(password, name);
   if (complaint !== null) throw new UserError(complaint);
   return hashPassword(password);
 }
@@ -77,6 +79,6 @@ async function change(connection: OwnerConnection, statement: string, values: st
   try {
     await connection.query(statement, values);
   } catch (error) {
-    throw codeOf(error) === "P0002" ? new UserError((error as Error).message) : error; // no_data_found
+    throw errorCodeOf(error) === "P0002" ? new UserError((error as Error).message) : error; // no_data_found
   }
 }

@@ -1,5 +1,5 @@
 import type { AccessTokenClaims } from "./access-token.ts";
-import type { Allowed } from "./active-credentials.ts";
+import type { CredentialRights } from "./active-credentials.ts";
 
 /** The caller of a request, identified by an access token. */
 export interface Caller {
@@ -16,17 +16,17 @@ export interface Caller {
 }
 
 // Claims and rights stay the same objects while nothing changes, so each pair is computed once
-const known = new WeakMap<AccessTokenClaims, { allowed: Allowed; caller: Caller }>();
+const callers = new WeakMap<AccessTokenClaims, { allowed: CredentialRights; caller: Caller }>();
 
 /** Returns a caller with the scopes that both the token and its API credential have now. */
-export function callerOf(claims: AccessTokenClaims, allowed: Allowed): Caller {
-  const before = known.get(claims);
+export function callerOf(claims: AccessTokenClaims, allowed: CredentialRights): Caller {
+  const before = callers.get(claims);
   if (before?.allowed === allowed) return before.caller;
   const scopes = claims.scopes.filter((scope) => allowed.scopes.has(scope));
   const { credentialId } = claims;
   const { storedOperationsOnly } = allowed;
   const scopeText = scopes.join(" ");
   const caller = { credentialId, scopes: new Set(scopes), scopeText, storedOperationsOnly, claims };
-  known.set(claims, { allowed, caller });
+  callers.set(claims, { allowed, caller });
   return caller;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { OwnerConnection } from "../postgres/client.ts";
-import { codeOf } from "../errors/postgres-errors.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 import { isUuid } from "../lib/uuid.ts";
 
@@ -62,11 +62,11 @@ export async function createCredential(
 ): Promise<ClientCredentials & { scopes: string[] }> {
   if (name.trim() === "" || name.length > 100)
     throw new CredentialError("The name must have 1 to 100 characters.");
-  const scopes = scopesFor(known ?? (await knownScopes(connection)), read, write);
+  const scopes = resolveScopes(known ?? (await knownScopes(connection)), read, write);
   const issued = createClientCredentials();
   const { rows } = await connection.query<{ id: string }>(
     "select auth.create_credential($1, $2, $3, $4) as id",
-    [name.trim(), scopes, issued.clientId, hashOfSecret(issued.clientSecret)],
+    [name.trim(), scopes, issued.clientId, hashSecret(issued.clientSecret)],
   );
   return { id: rows[0]!.id, ...issued, scopes };
 }
@@ -91,7 +91,7 @@ export async function rotateCredential(
   overlapHours = 0,
 ): Promise<ClientCredentials> {
   const issued = createClientCredentials();
-  const values = [issued.clientId, hashOfSecret(issued.clientSecret), overlapHours];
+  const values = [issued.clientId, hashSecret(issued.clientSecret), overlapHours];
   await change(
     connection,
     id,
@@ -153,12 +153,12 @@ async function change(
     await connection.query(statement, [id, ...values]);
   } catch (error) {
     // no_data_found
-    throw codeOf(error) === "P0002" ? new CredentialError((error as Error).message) : error;
+    throw errorCodeOf(error) === "P0002" ? new CredentialError((error as Error).message) : error;
   }
 }
 
 /** Returns the scopes for resources that may be read or written. */
-export function scopesFor(known: readonly string[], read: Resources, write: Resources): string[] {
+export function resolveScopes(known: readonly string[], read: Resources, write: Resources): string[] {
   const resources = new Set(known.map((scope) => scope.split(":")[0]!));
   const isIn = (wanted: Resources, resource: string) => wanted === "all" || wanted.includes(resource);
   const unknown = [read, write]
@@ -188,6 +188,6 @@ export function createClientCredentials(): { clientId: string; clientSecret: str
 }
 
 /** Returns the hash of a secret, which is what the database stores. */
-export function hashOfSecret(secret: string): Buffer {
+export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }

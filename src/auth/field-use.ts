@@ -1,5 +1,5 @@
 import { utcDay } from "../lib/utc-day.ts";
-import { WaitingRows } from "./waiting-rows.ts";
+import { PendingRows } from "./waiting-rows.ts";
 
 /** The day on which an API credential last used a field of a version. */
 interface FieldUseEntry {
@@ -15,7 +15,7 @@ const maxWaiting = 20_000;
 
 /** Notes on which day each API credential last used each field. It processes a list of fields once a day for each. */
 export class FieldUse {
-  readonly waiting = new WaitingRows<FieldUseEntry>(
+  readonly waiting = new PendingRows<FieldUseEntry>(
     "record_fields",
     maxWaiting,
     ({ credential_id, version, field }) => `${credential_id} ${version} ${field}`,

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
+import { lruLimit } from "../lib/at-most.ts";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { ChangeListener, listenAlways } from "../postgres/change-listener.ts";
@@ -31,7 +31,7 @@ export interface Mark {
 const unread: Mark = { text: "", readAt: -Infinity };
 
 /** Milliseconds for which the mark counts as current: long enough for the reads of one request after the first. */
-const markHoldsMs = 1_000;
+const markValidMs = 1_000;
 
 /**
  * Caches rights: credentials, the plan, and the keys that verify tokens.
@@ -43,9 +43,9 @@ const markHoldsMs = 1_000;
 export class InvalidatedCache {
   readonly #listener: Listener;
   readonly #readMark: ReadMark;
-  readonly #forgetting: (() => void)[] = [];
+  readonly #handlers: (() => void)[] = [];
   /** Increases when values become outdated, including those that are being read. */
-  #era = 0;
+  #generation = 0;
   /** The mark that was read last. */
   #mark: Mark;
 
@@ -61,16 +61,16 @@ export class InvalidatedCache {
   ) {
     this.#readMark = readMark;
     this.#mark = mark;
-    this.#listener = listen(() => new ChangeListener(pool, logger, changesOfRights, () => this.outdate()));
+    this.#listener = listen(() => new ChangeListener(pool, logger, changesOfRights, () => this.invalidate()));
   }
 
   /**
    * Forgets all values. Notifications do so in all processes, shortly after a change is committed. The process that made
    * the change calls it, so that its next request already has the new rights.
    */
-  outdate(): void {
-    this.#era++;
-    for (const forget of this.#forgetting) forget();
+  invalidate(): void {
+    this.#generation++;
+    for (const forget of this.#handlers) forget();
   }
 
   /** Whether notifications arrive, so that a change would be noticed now. */
@@ -80,67 +80,67 @@ export class InvalidatedCache {
 
   /** Whether values are current: notifications arrive, or the database was checked a moment ago. */
   get #isCurrent(): boolean {
-    return this.isListening || performance.now() - this.#mark.readAt < markHoldsMs;
+    return this.isListening || performance.now() - this.#mark.readAt < markValidMs;
   }
 
   /** Checks whether anything has changed. Values that are read afterwards may be cached. */
-  async look(): Promise<void> {
+  async checkForChanges(): Promise<void> {
     const readAt = performance.now();
     const text = await this.#readMark();
-    if (text !== this.#mark.text) this.outdate();
+    if (text !== this.#mark.text) this.invalidate();
     this.#mark = { text, readAt };
   }
 
   /** Registers a function that is called on each change, and whenever one may have been missed. */
   onOutdated(forget: () => void): void {
-    this.#forgetting.push(forget);
+    this.#handlers.push(forget);
   }
 
   /**
    * Creates a cache for values of one kind.
    *
-   * @param ask reads a value from the database
+   * @param read reads a value from the database
    * @param max the maximum number of cached values
    * @param lifetimeMs returns for how many milliseconds a value is valid, if that is known beforehand
    * @param isFirst whether every request reads it first, so that it checks for changes on behalf of later reads
    */
   remember<Key extends string, Answer>(
-    ask: (key: Key) => Promise<Answer>,
+    read: (key: Key) => Promise<Answer>,
     max: number,
     lifetimeMs: (answer: Answer) => number = () => Infinity,
     isFirst = false,
   ): CachedAnswers<Key, Answer> {
-    const kept = new LRUCache<Key, { answer: Answer }>(atMost(max));
-    const asked = new Map<Key, Promise<Answer>>();
+    const cache = new LRUCache<Key, { answer: Answer }>(lruLimit(max));
+    const pending = new Map<Key, Promise<Answer>>();
     this.onOutdated(() => {
-      kept.clear();
-      asked.clear();
+      cache.clear();
+      pending.clear();
     });
-    const askAnew = async (key: Key) => {
-      const era = this.#era;
-      const answer = await ask(key);
+    const readAgain = async (key: Key) => {
+      const generation = this.#generation;
+      const answer = await read(key);
       const ttl = lifetimeMs(answer);
-      if (era === this.#era && ttl >= 1) {
-        kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
+      if (generation === this.#generation && ttl >= 1) {
+        cache.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
       }
       return answer;
     };
     return {
       of: async (key) => {
         this.#listener.use();
-        if (!this.isListening && (isFirst || !this.#isCurrent)) await this.look();
-        const known = kept.get(key);
+        if (!this.isListening && (isFirst || !this.#isCurrent)) await this.checkForChanges();
+        const known = cache.get(key);
         if (known) return known.answer;
         // After a change nothing is cached: each key is read once, even if many requests need it
-        const before = asked.get(key);
+        const before = pending.get(key);
         if (before) return before;
-        const answer = askAnew(key).finally(() => {
-          if (asked.get(key) === answer) asked.delete(key);
+        const answer = readAgain(key).finally(() => {
+          if (pending.get(key) === answer) pending.delete(key);
         });
-        asked.set(key, answer);
+        pending.set(key, answer);
         return answer;
       },
-      again: askAnew,
+      again: readAgain,
     };
   }
 

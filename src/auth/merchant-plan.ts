@@ -35,7 +35,7 @@ export function currentMerchantPlan(
   cache.onOutdated(() => (read = null));
   // Equal limits must be the same object, because a new object empties the cache of documents
   let last = { text: "{}", limits };
-  const ask = async () => {
+  const readPlan = async () => {
     const plan = read ?? (await readAs<MerchantPlanRow>(pool, "service_auth", merchantPlanQuery))[0];
     read = null;
     if (!plan) throw new Error("auth.plan has no current plan.");
@@ -51,5 +51,5 @@ export function currentMerchantPlan(
     }
     return { name: plan.name, limits: last.limits };
   };
-  return cache.remember(ask, 1, undefined, true);
+  return cache.remember(readPlan, 1, undefined, true);
 }

@@ -1,11 +1,11 @@
-import type { Ran, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
+import type { StatementRun, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 import { utcDay } from "../lib/utc-day.ts";
-import { WaitingRows } from "./waiting-rows.ts";
+import { PendingRows } from "./waiting-rows.ts";
 import type { TakenRows } from "./waiting-rows.ts";
 
 /** The maximum number of operations that a process counts between two writes: of one API credential, and in total. */
-const most = { ofOne: 300, ofAll: 3_000 };
+const maxOperations = { ofOne: 300, ofAll: 3_000 };
 /** The maximum number of entries that wait while the database can't be reached. */
 const maxWaiting = 6_000;
 /** The maximum number of stored characters of a document, and of a statement. */
@@ -31,7 +31,7 @@ export class OperationUse implements StatementUse {
     this.applicationName = applicationName;
   }
 
-  note({ text, ms, sharedBy = 1 }: Ran): void {
+  note({ text, ms, sharedBy = 1 }: StatementRun): void {
     const share = ms / sharedBy;
     this.ms += share;
     if (share <= this.slowestMs) return;
@@ -45,7 +45,7 @@ export class OperationUses {
   /** By the application name of their statements. */
   readonly #uses = new Map<string, OperationUse>();
   readonly #ofCredential = new Map<string, number>();
-  readonly #waiting = new WaitingRows<OperationEntry>(
+  readonly #waiting = new PendingRows<OperationEntry>(
     "record_operations",
     maxWaiting,
     ({ id, credential_id, day }) => `${id} ${credential_id} ${day}`,
@@ -64,7 +64,7 @@ export class OperationUses {
     if (!use) {
       use = new OperationUse(operation, credentialId, name);
       const own = this.#ofCredential.get(credentialId) ?? 0;
-      if (this.#uses.size < most.ofAll && own < most.ofOne) {
+      if (this.#uses.size < maxOperations.ofAll && own < maxOperations.ofOne) {
         this.#uses.set(name, use);
         this.#ofCredential.set(credentialId, own + 1);
       }
@@ -78,7 +78,7 @@ export class OperationUses {
     const day = utcDay(now);
     for (const [name, use] of this.#uses) {
       if (use.requests > 0 || use.ms > 0) {
-        this.#waiting.add([entryOf(use, day)]);
+        this.#waiting.add([toEntry(use, day)]);
         Object.assign(use, { requests: 0, ms: 0, slowestMs: 0, statement: null, writtenAt: now });
       } else if (now - use.writtenAt > maxIdleMs) {
         this.#uses.delete(name);
@@ -95,10 +95,10 @@ export class OperationUses {
   }
 }
 
-type OperationEntry = ReturnType<typeof entryOf>;
+type OperationEntry = ReturnType<typeof toEntry>;
 
 /** Returns the database row for the use of an operation on a day. */
-function entryOf({ operation, credentialId, requests, ms, slowestMs, statement }: OperationUse, day: string) {
+function toEntry({ operation, credentialId, requests, ms, slowestMs, statement }: OperationUse, day: string) {
   const { id, version, name, signature } = operation;
   return {
     id,

@@ -16,22 +16,25 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /** The hash that is checked for unknown names. */
-let nobodys: Promise<string> | undefined;
+let unknownNameHash: Promise<string> | undefined;
 
 /** Computes the hash for unknown names in advance, so that the first check takes as long as others. */
 export function preparePasswords(): void {
-  nobodys ??= hashPassword(randomPassword());
+  unknownNameHash ??= hashPassword(randomPassword());
 }
 
 /**
  * Checks a password.
  *
- * @param kept the stored hash; null when there is no such administrator: the check then fails after the same time
+ * @param storedHash the stored hash; null when there is no such administrator: the check then fails after the same time
  */
-export async function isPassword(kept: string | null, password: string): Promise<boolean> {
+export async function isPassword(storedHash: string | null, password: string): Promise<boolean> {
   preparePasswords();
-  const isRight = await verify(kept ?? (await nobodys!), password.slice(0, maxPasswordCharacters));
-  return isRight && kept !== null;
+  const isRight = await verify(
+    storedHash ?? (await unknownNameHash!),
+    password.slice(0, maxPasswordCharacters),
+  );
+  return isRight && storedHash !== null;
 }
 
 /** Generates a random password in groups that are easy to type. */
@@ -42,7 +45,7 @@ export function randomPassword(): string {
 }
 
 /** Returns why a new password is refused; null if it isn't. */
-export function complaintAbout(password: string, name: string): string | null {
+export function checkNewPassword(password: string, name: string): string | null {
   if ([...password].length < minPasswordCharacters)
     return `The new password needs at least ${minPasswordCharacters} characters.`;
   if (password.length > maxPasswordCharacters)

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { readAs } from "../postgres/as-role.ts";
 import type { ReadRows } from "../postgres/pipeline/read-text.ts";
 import { settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
-import { ownClient } from "../postgres/shared-pool.ts";
+import { serviceClient } from "../postgres/shared-pool.ts";
 import type { Mark, ReadMark } from "./invalidated-cache.ts";
 import { merchantPlanQuery } from "./merchant-plan.ts";
 import type { MerchantPlanRow } from "./merchant-plan.ts";
@@ -19,7 +19,7 @@ const settings = settingsStatement({ role: "service_api" })!;
  *
  * @param onState called with the state of the database's migrations, which the same statement reads
  */
-export function markReader(
+export function createMarkReader(
   pool: Pool,
   readRows: ReadRows | null,
   onState: (state: string) => void = () => {},
@@ -27,7 +27,7 @@ export function markReader(
   const read = async (): Promise<{ mark: string; state: string } | undefined> => {
     if (!readRows || pool.idleCount > 0)
       return (await readAs<{ mark: string; state: string }>(pool, "service_auth", text))[0];
-    const [row] = await readRows(ownClient, settings, { text, name, isQuick: true });
+    const [row] = await readRows(serviceClient, settings, { text, name, isQuick: true });
     return row && { mark: row[0]!, state: row[1]! };
   };
   return async () => {
@@ -39,7 +39,7 @@ export function markReader(
 }
 
 /** The rights that every request to a merchant needs. */
-export interface FirstRights {
+export interface InitialRights {
   mark: Mark;
   /** The state of the database's migrations. */
   state: string;
@@ -48,9 +48,9 @@ export interface FirstRights {
 }
 
 /** Reads these rights by one statement, because each further one would be a round trip on a new connection. */
-export async function readFirstRights(pool: Pool): Promise<FirstRights> {
+export async function readInitialRights(pool: Pool): Promise<InitialRights> {
   const readAt = performance.now();
-  const [row] = await readAs<Omit<FirstRights, "mark"> & { mark: string }>(
+  const [row] = await readAs<Omit<InitialRights, "mark"> & { mark: string }>(
     pool,
     "service_auth",
     `select mark::text, state,

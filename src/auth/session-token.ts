@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import { networkOf } from "../lib/network-of.ts";
+import { clientNetwork } from "../lib/network-of.ts";
 import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
 import { readAs } from "../postgres/as-role.ts";
 
@@ -16,7 +16,7 @@ export function newSessionToken(): string {
 }
 
 /** Returns the hash by which the database finds a token. */
-export function hashOfToken(token: string): Buffer {
+export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
@@ -24,18 +24,18 @@ export function hashOfToken(token: string): Buffer {
  * The limit of session look-ups that one network may cause by requests to the API. Such tokens arrive there only by
  * mistake.
  */
-const questions = { name: "session-token", capacity: 20, perSecond: 1 };
+const lookUpLimit = { name: "session-token", capacity: 20, perSecond: 1 };
 const sessionToken = /^as_[A-Za-z0-9_-]{43}$/;
 
 /**
  * Returns a check of session tokens that are sent to the API. Anyone may send them, so only a few look-ups reach the
  * database.
  */
-export function sessionCheck(pool: Pool): SessionCheck {
+export function createSessionCheck(pool: Pool): SessionCheck {
   const buckets = new BucketsInMemory();
   return async (token, address) =>
     sessionToken.test(token) &&
-    buckets.take(questions, networkOf(address), 1).isAllowed &&
+    buckets.take(lookUpLimit, clientNetwork(address), 1).isAllowed &&
     (await isSessionToken(pool, token));
 }
 
@@ -43,6 +43,6 @@ export function sessionCheck(pool: Pool): SessionCheck {
 export async function isSessionToken(pool: Pool, token: string): Promise<boolean> {
   if (!token.startsWith(sessionTokenPrefix)) return false;
   const text = "select auth.is_session($1) as alive";
-  const [row] = await readAs<{ alive: boolean }>(pool, "service_auth", text, [hashOfToken(token)]);
+  const [row] = await readAs<{ alive: boolean }>(pool, "service_auth", text, [hashToken(token)]);
   return row!.alive;
 }

@@ -17,7 +17,7 @@ export const signingKeysQuery =
   'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()';
 
 /** The limit of reads because of tokens with unknown keys, which anyone may send. */
-const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
+const rereadLimit = { name: "signing-keys", capacity: 5, perSecond: 1 };
 
 export interface StoredSigningKeysOptions {
   pool: Pool;
@@ -70,7 +70,7 @@ export class StoredSigningKeys implements SigningKeys {
     const keys = new StoredSigningKeys(options);
     if (options.first) keys.#note(options.first);
     else await keys.#cached.of("all");
-    if (!signingOf(keys.#last)) {
+    if (!findSigning(keys.#last)) {
       await addFirstKey(options.pool, options.secrets);
       await keys.#cached.again("all");
     }
@@ -84,35 +84,35 @@ export class StoredSigningKeys implements SigningKeys {
     const { pool, cache } = options;
     let read = options.first?.some(({ signs }) => signs) ? options.first : undefined;
     cache.onOutdated(() => (read = undefined));
-    const ask = async () => {
+    const readKeys = async () => {
       const rows = read ?? (await readAs<SigningKeyRow>(pool, "service_auth", signingKeysQuery));
       read = undefined;
       return this.#note(rows);
     };
-    this.#cached = cache.remember(ask, 1);
+    this.#cached = cache.remember(readKeys, 1);
   }
 
   /** The reason why no token can be signed, by the keys that were read last; null when one can. */
   get obstacle(): Obstacle | null {
-    if (signingOf(this.#last)?.key) return null;
+    if (findSigning(this.#last)?.key) return null;
     const message = "This process can't read the key that signs access tokens.";
     return { code: "SIGNING_KEY_UNREADABLE", message };
   }
 
   async current(): Promise<SigningKey> {
-    const signing = signingOf(await this.#cached.of("all"));
+    const signing = findSigning(await this.#cached.of("all"));
     if (!signing) throw new UnreadableSecret("There is no key that signs access tokens.");
-    return { id: signing.id, key: readable(signing) };
+    return { id: signing.id, key: requireReadable(signing) };
   }
 
   async find(id: string): Promise<KeyObject | undefined> {
-    let found = this.#acceptedIn(await this.#cached.of("all"), id);
-    if (!found && isUuid(id) && this.#buckets.take(rereads, "", 1).isAllowed)
-      found = this.#acceptedIn(await this.#cached.again("all"), id);
-    return found && readable(found);
+    let found = this.#findAccepted(await this.#cached.of("all"), id);
+    if (!found && isUuid(id) && this.#buckets.take(rereadLimit, "", 1).isAllowed)
+      found = this.#findAccepted(await this.#cached.again("all"), id);
+    return found && requireReadable(found);
   }
 
-  #acceptedIn(keys: StoredKeys, id: string): StoredKey | undefined {
+  #findAccepted(keys: StoredKeys, id: string): StoredKey | undefined {
     const found = keys.get(id);
     return found && found.retiresAt > this.#options.now() ? found : undefined;
   }
@@ -122,12 +122,12 @@ export class StoredSigningKeys implements SigningKeys {
     return (this.#last = new Map(
       rows.map((row) => {
         const { id, signs, remainingMs } = row;
-        return [id, { id, key: this.#keyOf(row), signs, retiresAt: now + (remainingMs ?? Infinity) }];
+        return [id, { id, key: this.#decryptKey(row), signs, retiresAt: now + (remainingMs ?? Infinity) }];
       }),
     ));
   }
 
-  #keyOf({ id, secret }: SigningKeyRow): KeyObject | null {
+  #decryptKey({ id, secret }: SigningKeyRow): KeyObject | null {
     const known = this.#last.get(id);
     // A key stays usable even if it is now encrypted with a key that this process lacks
     if (known?.key) return known.key;
@@ -141,9 +141,10 @@ export class StoredSigningKeys implements SigningKeys {
   }
 }
 
-const signingOf = (keys: StoredKeys): StoredKey | undefined => [...keys.values()].find(({ signs }) => signs);
+const findSigning = (keys: StoredKeys): StoredKey | undefined =>
+  [...keys.values()].find(({ signs }) => signs);
 
-function readable({ id, key }: StoredKey): KeyObject {
+function requireReadable({ id, key }: StoredKey): KeyObject {
   if (key) return key;
   throw new UnreadableSecret(`The signing key ${id} can't be read.`);
 }

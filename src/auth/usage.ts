@@ -6,7 +6,7 @@ import { LatestOwner } from "../lib/latest-owner.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";
-import { WaitingRows } from "./waiting-rows.ts";
+import { PendingRows } from "./waiting-rows.ts";
 import type { TakenRows } from "./waiting-rows.ts";
 
 /** Maximum milliseconds until counts are written. */
@@ -57,7 +57,7 @@ export class Usage {
   #timer: NodeJS.Timeout | undefined;
   /** When the first count began that hasn't been written. */
   #since = 0;
-  readonly #counts = new WaitingRows<Count>(
+  readonly #counts = new PendingRows<Count>(
     "record_use",
     maxWaiting,
     ({ credential_id, day, version, deprecated_field }) =>
@@ -83,7 +83,7 @@ export class Usage {
   /** Counts a request. */
   note(credentialId: string, version: string): void {
     this.#latest.note(credentialId);
-    if (this.#counts.size === 0) this.#await(this.#intervalMs * quietShare);
+    if (this.#counts.size === 0) this.#schedule(this.#intervalMs * quietShare);
     this.#count(credentialId, version, "");
   }
 
@@ -107,17 +107,17 @@ export class Usage {
   }
 
   /** Starts the timer for the next write. There is none while nothing is counted. */
-  #await(ms: number): void {
+  #schedule(ms: number): void {
     clearTimeout(this.#timer);
     this.#since = performance.now();
-    this.#timer = setTimeout(() => this.#look(), ms).unref();
+    this.#timer = setTimeout(() => this.#writeIfDue(), ms).unref();
   }
 
-  #look(): void {
+  #writeIfDue(): void {
     const now = performance.now();
-    const quietAt = this.#latest.at + this.#intervalMs * quietShare;
+    const quietAt = this.#latest.lastAt + this.#intervalMs * quietShare;
     const leftMs = Math.min(quietAt, this.#since + this.#intervalMs) - now;
-    if (leftMs > 0) return void (this.#timer = setTimeout(() => this.#look(), leftMs).unref());
+    if (leftMs > 0) return void (this.#timer = setTimeout(() => this.#writeIfDue(), leftMs).unref());
     this.#timer = undefined;
     const { inTurn } = this.#options;
     if (inTurn) inTurn(() => this.flush());
@@ -129,20 +129,20 @@ export class Usage {
     const waiting = taken.filter(({ rows }) => rows.length > 0);
     if (waiting.length === 0) return;
     // Running statements are counted when they end, and counts that can't be written are kept
-    this.#await(this.#intervalMs);
+    this.#schedule(this.#intervalMs);
     // After a failure, write separately: counts that can't be written must not block the rest again
-    const together = this.#hasFailed ? waiting.map((one) => [one]) : [waiting];
+    const batches = this.#hasFailed ? waiting.map((one) => [one]) : [waiting];
     this.#hasFailed = false;
-    for (const some of together) {
+    for (const batch of batches) {
       try {
-        await this.#store(some);
+        await this.#store(batch);
       } catch (error) {
         // The write may have been committed: repeating it would count twice
         if (error instanceof Unreplicated) continue;
         if (!this.#hasFailed)
           this.#logger.warn({ err: error }, "can't write the counts of requests; trying again");
         this.#hasFailed = true;
-        for (const { keep } of some) keep();
+        for (const { putBack: keep } of batch) keep();
       }
     }
   }
@@ -151,14 +151,15 @@ export class Usage {
   async #store(waiting: readonly TakenRows[]): Promise<void> {
     const { onWritten } = this.#options;
     const written = await asRole(this.#pool, "service_auth", async (client) => {
-      for (const { by, rows } of waiting) await client.query(`select auth.${by}($1)`, [JSON.stringify(rows)]);
+      for (const { writeFunction: by, rows } of waiting)
+        await client.query(`select auth.${by}($1)`, [JSON.stringify(rows)]);
       return onWritten ? (await client.query<{ count: number }>(rowsWritten)).rows[0]!.count : 0;
     });
     onWritten?.(written);
   }
 
   #count(credentialId: string, version: string, field: string): void {
-    if (this.#timer === undefined) this.#await(this.#intervalMs * quietShare);
+    if (this.#timer === undefined) this.#schedule(this.#intervalMs * quietShare);
     const last_used_at = new Date();
     const day = utcDay(last_used_at.getTime());
     const count = { credential_id: credentialId, day, version, deprecated_field: field };

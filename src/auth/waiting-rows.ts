@@ -2,14 +2,14 @@
 export interface TakenRows<Row = unknown> {
   rows: Row[];
   /** The function of `auth` that writes them. */
-  by: string;
+  writeFunction: string;
   /** Puts them back into the queue. */
-  keep: () => void;
+  putBack: () => void;
 }
 
 /** Rows that wait to be written to the database, one for each key. Beyond a maximum, new keys are dropped. */
-export class WaitingRows<Row> {
-  readonly #by: string;
+export class PendingRows<Row> {
+  readonly #writeFunction: string;
   readonly #max: number;
   readonly #keyOf: (row: Row) => string;
   readonly #merge: (waiting: Row, row: Row) => void;
@@ -20,7 +20,7 @@ export class WaitingRows<Row> {
    * @param merge adds a row to the waiting one with its key
    */
   constructor(by: string, max: number, keyOf: (row: Row) => string, merge: (waiting: Row, row: Row) => void) {
-    this.#by = by;
+    this.#writeFunction = by;
     this.#max = max;
     this.#keyOf = keyOf;
     this.#merge = merge;
@@ -43,6 +43,6 @@ export class WaitingRows<Row> {
   take(): TakenRows<Row> {
     const rows = [...this.#rows.values()];
     this.#rows = new Map();
-    return { rows, by: this.#by, keep: () => this.add(rows) };
+    return { rows, writeFunction: this.#writeFunction, putBack: () => this.add(rows) };
   }
 }

@@ -9,7 +9,7 @@ import type { ExportFormat } from "./resources.ts";
 export type UsedByOthers = (credentialId: string) => boolean;
 
 /** A bulk operation that this process works on. */
-export interface TakenOperation {
+export interface ClaimedOperation {
   id: string;
   claim: string;
   kind: "import" | "export";
@@ -21,7 +21,7 @@ export interface TakenOperation {
 }
 
 /** An export: a list to write to a file. */
-export interface TakenExport extends TakenOperation {
+export interface ClaimedExport extends ClaimedOperation {
   query: string;
   variables: Record<string, unknown>;
   format: ExportFormat;

@@ -5,12 +5,12 @@ import { createBackgroundPool } from "../postgres/background-pool.ts";
 import type { Allotment } from "../postgres/allotment.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
 import { keepTrying, pause } from "../lib/retry.ts";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 import { createPool } from "../postgres/pool.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { exportRows } from "./export-rows.ts";
 import { importRows } from "./import-rows.ts";
-import type { BulkTools, Outcome, TakenExport, WorkTools } from "./bulk-operation.ts";
+import type { BulkTools, Outcome, ClaimedExport, WorkTools } from "./bulk-operation.ts";
 import type { BulkLimits } from "./bulk-limits.ts";
 
 /**
@@ -59,7 +59,7 @@ export function startBulk(options: BulkOptions): BulkWork {
   return {
     async stop() {
       stop.abort();
-      await within(stopTimeoutMs, Promise.all(workers));
+      await settlesWithin(stopTimeoutMs, Promise.all(workers));
       await close(tools);
     },
   };
@@ -74,7 +74,7 @@ export function startBulk(options: BulkOptions): BulkWork {
 export async function workOnNext(options: BulkOptions, stopping: AbortSignal): Promise<boolean> {
   const tools = openTools(options, stopping);
   try {
-    const taken = await take(tools.pool, options.limits.atOnce, tools.leaseMs);
+    const taken = await claimOperation(tools.pool, options.limits.atOnce, tools.leaseMs);
     if (taken) await workOn(taken, tools, options);
     return taken !== null;
   } finally {
@@ -103,13 +103,13 @@ function openTools(options: BulkOptions, stopping: AbortSignal): BulkTools {
 }
 
 const close = ({ pool, readPool }: BulkTools) =>
-  within(closingTimeoutMs, Promise.all([pool.end(), readPool.end()]));
+  settlesWithin(closingTimeoutMs, Promise.all([pool.end(), readPool.end()]));
 
 async function work(tools: BulkTools, options: BulkOptions): Promise<void> {
   const { pool, leaseMs, stopping } = tools;
   const { logger, pollMs = defaultPollMs, limits } = options;
   const next = async () => {
-    const taken = await take(pool, limits.atOnce, leaseMs);
+    const taken = await claimOperation(pool, limits.atOnce, leaseMs);
     if (taken) await workOn(taken, tools, options);
     else await pause(pollMs, stopping);
   };
@@ -119,9 +119,9 @@ async function work(tools: BulkTools, options: BulkOptions): Promise<void> {
 }
 
 /** Takes the next operation of either kind. For imports, the fields of exports are null. */
-async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenExport | null> {
+async function claimOperation(pool: Pool, atOnce: number, leaseMs: number): Promise<ClaimedExport | null> {
   const claim = randomUUID();
-  const { rows } = await pool.query<Omit<TakenExport, "claim">>("select * from bulk.take($1, $2, $3)", [
+  const { rows } = await pool.query<Omit<ClaimedExport, "claim">>("select * from bulk.take($1, $2, $3)", [
     claim,
     atOnce,
     leaseMs,
@@ -129,11 +129,15 @@ async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenE
   return rows[0] ? { ...rows[0], claim } : null;
 }
 
-async function workOn(taken: TakenExport, tools: BulkTools, { logger, tracing }: BulkOptions): Promise<void> {
+async function workOn(
+  taken: ClaimedExport,
+  tools: BulkTools,
+  { logger, tracing }: BulkOptions,
+): Promise<void> {
   const { id, claim, kind, resource, credential_id: credentialId } = taken;
   const { pool } = tools;
   logger.info({ bulkOperation: { id, kind, resource, chunk: taken.next_chunk } }, "a bulk operation begins");
-  const trace = tracing?.bulk(taken.traceparent, { id, kind, resource, credentialId }) ?? null;
+  const trace = tracing?.beginBulk(taken.traceparent, { id, kind, resource, credentialId }) ?? null;
   const outcome = await runTraced(taken, { ...tools, trace });
   if (outcome === "left") {
     await pool.query("select bulk.release($1, $2)", [id, claim]);
@@ -151,7 +155,7 @@ async function workOn(taken: TakenExport, tools: BulkTools, { logger, tracing }:
   );
 }
 
-async function runTraced(taken: TakenExport, tools: WorkTools): Promise<Outcome> {
+async function runTraced(taken: ClaimedExport, tools: WorkTools): Promise<Outcome> {
   const { trace } = tools;
   try {
     const outcome = await (taken.kind === "export" ? exportRows(taken, tools) : importRows(taken, tools));

@@ -1,9 +1,9 @@
-import { errorsOfQuery } from "../graphql/mutation-check.ts";
+import { makeQueryErrors } from "../graphql/mutation-check.ts";
 import type { MutationCheck } from "../graphql/mutation-check.ts";
 import type { Reader } from "../versions/reader.ts";
-import { exportQueries, NoExport } from "./export-query.ts";
+import { exportQueries, RefusedExport } from "./export-query.ts";
 
-const { error: fault, ofRefusal } = errorsOfQuery("query", "can't be exported");
+const { error: fault, ofRefusal } = makeQueryErrors("query", "can't be exported");
 
 /** Checks the query of an export: whether the caller may run it, and whether it reads one list. */
 export function exportCheck(readerOf: (slug: string) => Reader | undefined): MutationCheck {
@@ -18,7 +18,7 @@ export function exportCheck(readerOf: (slug: string) => Reader | undefined): Mut
       exportQueries(reader.schema, query, given);
       return [];
     } catch (error) {
-      if (!(error instanceof NoExport)) throw error;
+      if (!(error instanceof RefusedExport)) throw error;
       return [fault(error.message)];
     }
   };

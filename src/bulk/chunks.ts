@@ -13,7 +13,7 @@ const maxRows = 250;
 const maxCharacters = 1_000_000;
 
 /** Groups rows into chunks. */
-export async function* chunksOf(rows: AsyncIterable<readonly FileRow[]>): AsyncGenerator<FileRow[]> {
+export async function* groupIntoChunks(rows: AsyncIterable<readonly FileRow[]>): AsyncGenerator<FileRow[]> {
   let chunk: FileRow[] = [];
   let characters = 0;
   for await (const some of rows) {

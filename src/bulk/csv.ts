@@ -12,7 +12,7 @@ import {
   isScalarType,
 } from "postgraphile/graphql";
 import type { FileRow } from "./chunks.ts";
-import { textOfCell } from "./formulas.ts";
+import { fromCell } from "./formulas.ts";
 import { maxRowBytes } from "./json-lines.ts";
 import { RefusedFile } from "./refused-file.ts";
 
@@ -53,9 +53,9 @@ export async function* csvRows(
   source.pipe(parser);
   try {
     for await (const { record, info } of parser as AsyncIterable<Record>) {
-      if (columns === undefined) columns = columnsOf(record, rowType);
+      if (columns === undefined) columns = parseColumns(record, rowType);
       else if (record.some((cell) => cell !== ""))
-        yield [{ line: info.lines, text: JSON.stringify(rowOf(record, columns)) }];
+        yield [{ line: info.lines, text: JSON.stringify(parseRow(record, columns)) }];
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -66,14 +66,14 @@ export async function* csvRows(
 }
 
 /** Returns a row as an object, or a text if the line has too many cells. A row that isn't an object is refused later. */
-function rowOf(record: readonly string[], columns: readonly (Column | null)[]): unknown {
+function parseRow(record: readonly string[], columns: readonly (Column | null)[]): unknown {
   if (record.length > columns.length) return `${record.length} cells, and ${columns.length} columns`;
   const row = emptyTree();
   record.forEach((cell, index) => {
     const column = columns[index];
-    if (cell !== "" && column) put(row, column.path, column.read(textOfCell(cell)));
+    if (cell !== "" && column) put(row, column.path, column.read(fromCell(cell)));
   });
-  return withoutHoles(row);
+  return removeHoles(row);
 }
 
 /** An object or a list that is being filled. */
@@ -91,27 +91,27 @@ function put(tree: Tree, path: readonly (string | number)[], value: unknown): vo
 }
 
 /** Removes list elements whose cells are all empty. */
-function withoutHoles(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(withoutHoles);
+function removeHoles(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(removeHoles);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutHoles(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, removeHoles(inner)]));
 }
 
-function columnsOf(names: readonly string[], rowType: GraphQLInputObjectType): (Column | null)[] {
+function parseColumns(names: readonly string[], rowType: GraphQLInputObjectType): (Column | null)[] {
   const seen = new Set<string>();
   return names.map((given) => {
     const name = given.trim();
     if (name === "") return null;
     if (seen.has(name)) throw new RefusedFile(400, `Two columns are called “${name}”.`);
     seen.add(name);
-    return columnOf(name, rowType);
+    return parseColumn(name, rowType);
   });
 }
 
 /** Most elements of a list that columns can name. */
 const maxElements = 250;
 
-function columnOf(name: string, rowType: GraphQLInputObjectType): Column {
+function parseColumn(name: string, rowType: GraphQLInputObjectType): Column {
   const unknown = () => new RefusedFile(400, `There is no field for the column “${name}”.`);
   const path: (string | number)[] = [];
   // The type is null within a JSON value, where everything is text
@@ -134,28 +134,28 @@ function columnOf(name: string, rowType: GraphQLInputObjectType): Column {
   }
   const leaf = type && getNullableType(type);
   if (leaf && isInputObjectType(getNamedType(leaf))) throw unknown();
-  return { path, read: leaf === null ? asText : readerOf(leaf) };
+  return { path, read: leaf === null ? asText : makeReader(leaf) };
 }
 
 const isJson = (type: GraphQLInputType): boolean => isScalarType(type) && type.name === "JSON";
 const asText = (text: string): unknown => text;
 
 /** Returns a function that converts texts to values of a type. Invalid text stays text, and its row is refused later. */
-function readerOf(type: GraphQLInputType): (text: string) => unknown {
+function makeReader(type: GraphQLInputType): (text: string) => unknown {
   if (isListType(type)) {
     // Several values in one cell, such as tags
-    const read = readerOf(getNullableType(type.ofType));
+    const read = makeReader(getNullableType(type.ofType));
     const parts = (text: string) => text.split(";").map((each) => each.trim());
     return (text) => parts(text).filter(Boolean).map(read);
   }
-  if (type === GraphQLInt || type === GraphQLFloat) return numberOf;
+  if (type === GraphQLInt || type === GraphQLFloat) return parseNumber;
   if (type === GraphQLBoolean) return (text) => ({ true: true, false: false })[text.toLowerCase()] ?? text;
-  return isJson(type) ? jsonOf : asText;
+  return isJson(type) ? parseJson : asText;
 }
 
-const numberOf = (text: string): unknown => (/^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : text);
+const parseNumber = (text: string): unknown => (/^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : text);
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

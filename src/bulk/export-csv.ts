@@ -1,5 +1,5 @@
 import type { ExportQueries } from "./export-query.ts";
-import { cellOf } from "./formulas.ts";
+import { toCell } from "./formulas.ts";
 import type { Line } from "./export-lines.ts";
 
 /**
@@ -11,28 +11,28 @@ import type { Line } from "./export-lines.ts";
 export function csvWriter({ columns }: Pick<ExportQueries, "columns">, isRaw: boolean) {
   const places = new Map(columns.map((name, index) => [name, index]));
   return {
-    header: rowOf(columns),
+    header: formatRow(columns),
     lineOf({ values, path }: Line): string {
       const cells: string[] = Array.from({ length: columns.length }, () => "");
       const prefix = path.map((part) => `${part}.`).join("");
       const fill = (object: Line["values"], before: string) => {
         for (const [key, value] of Object.entries(object)) {
           const place = places.get(key === "__parentId" ? key : before + key);
-          if (place !== undefined) cells[place] = isRaw ? textOf(value) : cellOf(textOf(value));
+          if (place !== undefined) cells[place] = isRaw ? cellText(value) : toCell(cellText(value));
           else if (typeof value === "object" && value !== null)
             fill(value as Line["values"], `${before}${key}.`);
         }
       };
       fill(values, prefix);
-      return rowOf(cells);
+      return formatRow(cells);
     },
   };
 }
 
-const textOf = (value: unknown): string => {
+const cellText = (value: unknown): string => {
   if (typeof value === "string") return value;
   return value === null || value === undefined ? "" : JSON.stringify(value);
 };
 
-const rowOf = (cells: readonly string[]): string =>
+const formatRow = (cells: readonly string[]): string =>
   cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",");

@@ -1,4 +1,4 @@
-import type { ExportQueries, OwnNames } from "./export-query.ts";
+import type { ExportQueries, AddedNames } from "./export-query.ts";
 import type { DocumentNode } from "postgraphile/graphql";
 
 type Json = Record<string, unknown>;
@@ -26,12 +26,12 @@ export async function* exportLines(queries: ExportQueries, run: RunQuery): Async
     const reading = new PageReading(queries, run);
     await reading.addPage(page, null, []);
     yield reading.lines;
-    after = endOf(page, queries.names)!.after;
+    after = pageEnd(page, queries.names)!.after;
   } while (after !== null);
 }
 
 /** A nested list of which the first page has been read. */
-interface Begun {
+interface NestedList {
   page: Page;
   /** Id of the object that has the list: the row, or an object within it. */
   ownerId: unknown;
@@ -54,8 +54,8 @@ class PageReading {
   }
 
   async #addRow(row: Json, parentId: unknown, path: readonly string[]): Promise<void> {
-    const lists: Begun[] = [];
-    const values = this.#valuesOf(row, path, lists);
+    const lists: NestedList[] = [];
+    const values = this.#collectValues(row, path, lists);
     const rowId = row[this.#queries.names.id];
     const id = rowId === undefined ? {} : { id: rowId };
     const parent = parentId === null ? {} : { __parentId: parentId };
@@ -64,11 +64,11 @@ class PageReading {
   }
 
   /** Adds all rows of a nested list. */
-  async #addList({ page: first, ownerId, path }: Begun, parentId: unknown): Promise<void> {
+  async #addList({ page: first, ownerId, path }: NestedList, parentId: unknown): Promise<void> {
     const { names, more } = this.#queries;
     for (let page = first; ;) {
       await this.addPage(page, parentId, path);
-      const { after } = endOf(page, names)!;
+      const { after } = pageEnd(page, names)!;
       if (after === null) return;
       const { node } = await this.#run(more(path), { [names.id]: ownerId, [names.after]: after });
       page = (node as Json)[names.more] as Page;
@@ -76,23 +76,23 @@ class PageReading {
   }
 
   /** Returns the values of an object without its nested lists, which are appended to `lists`. */
-  #valuesOf(object: Json, path: readonly string[], lists: Begun[]): Json {
+  #collectValues(object: Json, path: readonly string[], lists: NestedList[]): Json {
     const { names } = this.#queries;
     const values: Json = {};
     for (const [key, value] of Object.entries(object)) {
       if (key === names.id) continue;
       const here = [...path, key];
       if (typeof value !== "object" || value === null || Array.isArray(value)) values[key] = value;
-      else if (endOf(value, names))
+      else if (pageEnd(value, names))
         lists.push({ page: value as Page, ownerId: object[names.id], path: here });
-      else values[key] = this.#valuesOf(value as Json, here, lists);
+      else values[key] = this.#collectValues(value as Json, here, lists);
     }
     return values;
   }
 }
 
 /** Returns the cursor at the end of a page, or a null cursor after the last page. Returns null if the object is no page. */
-function endOf(object: object, { page }: OwnNames): { after: string | null } | null {
+function pageEnd(object: object, { page }: AddedNames): { after: string | null } | null {
   const end = (object as Json)[page] as { hasNextPage: boolean; endCursor: string } | undefined;
   return end ? { after: end.hasNextPage ? end.endCursor : null } : null;
 }

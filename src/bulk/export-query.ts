@@ -24,7 +24,7 @@ import { fieldNode, queryNode, valueArgument } from "./query-nodes.ts";
 const pageSizeWithNested = 50;
 
 /** Aliases and variables that the queries add. The client's query doesn't contain them. */
-export interface OwnNames {
+export interface AddedNames {
   /** The id of a row, or of an object with a nested list. */
   id: string;
   /** The end of a page of a list. */
@@ -37,7 +37,7 @@ export interface OwnNames {
 
 /** The queries that read all rows of a list. */
 export interface ExportQueries {
-  names: OwnNames;
+  names: AddedNames;
   /** The name of the list in responses. */
   key: string;
   /** The paths of all values of the rows and of their nested lists. */
@@ -49,7 +49,7 @@ export interface ExportQueries {
 }
 
 /** Thrown if a query can't be exported. The message is for its author. */
-export class NoExport extends Error {
+export class RefusedExport extends Error {
   override name = "NoExport";
 }
 
@@ -58,7 +58,7 @@ export class NoExport extends Error {
  * each field once, no fragments and directives, and the fields for paging.
  *
  * @param most rows of a page
- * @throws {NoExport} if the query doesn't have exactly one list, or requests something outside of rows
+ * @throws {RefusedExport} if the query doesn't have exactly one list, or requests something outside of rows
  */
 export function exportQueries(
   schema: GraphQLSchema,
@@ -68,10 +68,10 @@ export function exportQueries(
 ): ExportQueries {
   const { operation: definition, fragments } = findOperation(parse(source), null);
   const operation = { schema, definition: definition!, fragments };
-  return new Rewriting(operation, variables, ownNames(source), most).queries();
+  return new Rewriting(operation, variables, chooseNames(source), most).queries();
 }
 
-function ownNames(source: string): OwnNames {
+function chooseNames(source: string): AddedNames {
   let prefix = "bulk";
   while (source.includes(prefix)) prefix += "_";
   return { id: `${prefix}id`, page: `${prefix}page`, more: `${prefix}more`, after: `${prefix}after` };
@@ -92,12 +92,12 @@ interface Nested {
 }
 
 /** The position of an object relative to its row. */
-type Standing = "row" | "object" | "value of a list";
+type Position = "row" | "object" | "value of a list";
 
 class Rewriting {
   readonly #operation: ReadableOperation;
   readonly #variables: Record<string, unknown>;
-  readonly #names: OwnNames;
+  readonly #names: AddedNames;
   readonly #most: number;
   readonly #nested = new Map<string, Nested>();
   readonly #columns: string[] = [];
@@ -105,7 +105,7 @@ class Rewriting {
   constructor(
     operation: ReadableOperation,
     variables: Record<string, unknown>,
-    names: OwnNames,
+    names: AddedNames,
     most: number,
   ) {
     this.#most = most;
@@ -119,7 +119,7 @@ class Rewriting {
     const query = schema.getQueryType()!;
     const [[key, root] = [], ...others] = this.#selected(query, [definition.selectionSet]);
     if (key === undefined || !root || others.length > 0 || !isConnection(query.getFields()[root.name]?.type))
-      throw new NoExport("The query must have one field, which is a list.");
+      throw new RefusedExport("The query must have one field, which is a list.");
     const list = this.#list(query, key, root, []);
     const { id, after, more } = this.#names;
     const size = this.#nested.size > 0 ? Math.min(pageSizeWithNested, this.#most) : this.#most;
@@ -145,9 +145,9 @@ class Rewriting {
   /** Rewrites the field of a list, without the arguments for paging. */
   #list(owner: GraphQLObjectType, key: string, selected: SelectedField, path: readonly string[]): FieldNode {
     const connection = objectType(owner.getFields()[selected.name]!.type);
-    const edges = this.#wayToRows(connection, selected, "edges", "pageInfo", [...path, "edges"]);
+    const edges = this.#rowsField(connection, selected, "edges", "pageInfo", [...path, "edges"]);
     const edge = objectType(connection.getFields().edges!.type);
-    const node = this.#wayToRows(edge, edges, "node", "cursor", [...path, "edges", "node"]);
+    const node = this.#rowsField(edge, edges, "node", "cursor", [...path, "edges", "node"]);
     const rows = this.#fields(objectType(edge.getFields().node!.type), node.below, path, "row");
     return fieldNode(selected.name, {
       alias: key,
@@ -163,7 +163,7 @@ class Rewriting {
   }
 
   /** Returns the field that leads from a page to its rows. Fields for paging are left out, because a file has no pages. */
-  #wayToRows(
+  #rowsField(
     type: GraphQLObjectType,
     { below }: SelectedField,
     wanted: string,
@@ -172,15 +172,15 @@ class Rewriting {
   ): SelectedField {
     const fields = this.#selected(type, below);
     for (const [key, { name }] of fields) {
-      if (name === wanted && key !== wanted) throw new NoExport(`“${wanted}” can't have an alias.`);
+      if (name === wanted && key !== wanted) throw new RefusedExport(`“${wanted}” can't have an alias.`);
       if (![wanted, ofPaging, "__typename"].includes(name))
-        throw new NoExport(
+        throw new RefusedExport(
           `“${[...path.slice(0, -1), name].join(".")}” is not part of a row, and a file has only rows. Request it with a query.`,
         );
     }
     const found = fields.get(wanted);
     if (found?.name !== wanted)
-      throw new NoExport("A list needs edges { node { … } }: a file has only rows.");
+      throw new RefusedExport("A list needs edges { node { … } }: a file has only rows.");
     return found;
   }
 
@@ -188,7 +188,7 @@ class Rewriting {
     type: GraphQLObjectType,
     sets: SelectedField["below"],
     path: readonly string[],
-    standing: Standing,
+    standing: Position,
   ): SelectionNode[] {
     const made: SelectionNode[] = [];
     const id = fieldNode("id", { alias: this.#names.id });
@@ -210,7 +210,7 @@ class Rewriting {
       const { type: fieldType } = type.getFields()[selected.name]!;
       if (isConnection(fieldType)) {
         if (standing === "value of a list" || !isNode(type))
-          throw new NoExport(`The list “${here.join(".")}” must belong to an object with an id.`);
+          throw new RefusedExport(`The list “${here.join(".")}” must belong to an object with an id.`);
         const field = this.#list(type, key, selected, here);
         this.#nested.set(here.join("."), { owner: type, field });
         if (standing === "object" && !made.includes(id)) made.push(id);
@@ -236,14 +236,14 @@ class Rewriting {
 const pageArguments = new Set(["first", "last", "after", "before"]);
 
 /** Refuses an alias that a line uses for something else, or that objects inherit. */
-function requireFreeName(key: string, { name }: SelectedField, standing: Standing): void {
+function requireFreeName(key: string, { name }: SelectedField, standing: Position): void {
   const isTaken = (key.startsWith("__") && key !== "__typename") || (key === "id" && standing === "row");
-  if (isTaken && key !== name) throw new NoExport(`“${key}” can't be the alias of another field.`);
+  if (isTaken && key !== name) throw new RefusedExport(`“${key}” can't be the alias of another field.`);
 }
 
 function objectType(type: GraphQLOutputType): GraphQLObjectType {
   const named = getNamedType(type);
   if (!isObjectType(named))
-    throw new NoExport(`A file can't contain “${named.name}”, because it can be one of several types.`);
+    throw new RefusedExport(`A file can't contain “${named.name}”, because it can be one of several types.`);
   return named;
 }

@@ -5,11 +5,11 @@ import { packText } from "./chunks.ts";
 import { csvWriter } from "./export-csv.ts";
 import { exportLines } from "./export-lines.ts";
 import type { Line, RunQuery } from "./export-lines.ts";
-import { exportQueries, NoExport } from "./export-query.ts";
+import { exportQueries, RefusedExport } from "./export-query.ts";
 import type { ExportQueries } from "./export-query.ts";
-import type { Failure, Outcome, TakenExport, WorkTools } from "./bulk-operation.ts";
+import type { Failure, Outcome, ClaimedExport, WorkTools } from "./bulk-operation.ts";
 import { openSnapshot } from "./snapshot.ts";
-import { traced } from "./traced.ts";
+import { withTrace } from "./traced.ts";
 
 /** Characters of a chunk of the file, and characters for one point. */
 const [chunkCharacters, charactersPerPoint] = [1_000_000, 100_000];
@@ -19,7 +19,7 @@ const renewEveryMs = 2_000;
 const maxMs = 3_600_000;
 
 /** Thrown to end an export early. */
-class Ended extends Error {
+class ExportEnded extends Error {
   readonly outcome: Failure | "left";
 
   constructor(outcome: Failure | "left") {
@@ -32,7 +32,7 @@ class Ended extends Error {
  * Writes all rows of a list to a file, from one snapshot. Output of an earlier process comes from another snapshot and is
  * replaced.
  */
-export async function exportRows(taken: TakenExport, tools: WorkTools): Promise<Outcome> {
+export async function exportRows(taken: ClaimedExport, tools: WorkTools): Promise<Outcome> {
   for (let most = tools.pageSize; ; most = Math.ceil(most / 8)) {
     const outcome = await exportByPages(taken, tools, most);
     // A page exceeded the size of a result, so its connection was closed and the snapshot lost
@@ -41,13 +41,13 @@ export async function exportRows(taken: TakenExport, tools: WorkTools): Promise<
   }
 }
 
-/** Exports with a page size. @param most rows of a page of the list or of a nested list */
-async function exportByPages(taken: TakenExport, tools: WorkTools, most: number): Promise<Outcome> {
+/** Exports with a page size. @param pageSize rows of a page of the list or of a nested list */
+async function exportByPages(taken: ClaimedExport, tools: WorkTools, pageSize: number): Promise<Outcome> {
   const { pool, readPool } = tools;
   try {
     await requireRights(taken, taken.scopes ?? [], tools);
     const reader = tools.reader();
-    const queries = exportQueries(reader.schema, taken.query, taken.variables, most);
+    const queries = exportQueries(reader.schema, taken.query, taken.variables, pageSize);
     const { rows } = await pool.query<{ is_ours: boolean }>(
       "select bulk.begin_result($1, $2, $3) as is_ours",
       [taken.id, taken.claim, queries.key],
@@ -56,7 +56,7 @@ async function exportByPages(taken: TakenExport, tools: WorkTools, most: number)
     const snapshot = await openSnapshot(readPool, tools.trace);
     try {
       const file = new ResultFile(taken, tools, queries);
-      const run = runner(taken, reader, snapshot.withPgClient);
+      const run = makeRunner(taken, reader, snapshot.withPgClient);
       const end = performance.now() + maxMs;
       let renewed = performance.now();
       for await (const lines of exportLines(queries, run)) {
@@ -73,18 +73,22 @@ async function exportByPages(taken: TakenExport, tools: WorkTools, most: number)
       await snapshot.close();
     }
   } catch (error) {
-    if (error instanceof Ended) return error.outcome;
+    if (error instanceof ExportEnded) return error.outcome;
     // The schema has changed, or an earlier release accepted the query
-    if (error instanceof NoExport) return { code: "BAD_USER_INPUT", message: error.message };
+    if (error instanceof RefusedExport) return { code: "BAD_USER_INPUT", message: error.message };
     throw error;
   }
 }
 
 /** Temporary errors: another attempt may succeed. */
-const passing = new Set<ErrorCode>(["SERVICE_UNAVAILABLE", "CONFLICT_RETRY", "INTERNAL_SERVER_ERROR"]);
+const temporaryErrors = new Set<ErrorCode>([
+  "SERVICE_UNAVAILABLE",
+  "CONFLICT_RETRY",
+  "INTERNAL_SERVER_ERROR",
+]);
 
-function runner(
-  { id, variables, locale, credential_id: credentialId, scopes }: TakenExport,
+function makeRunner(
+  { id, variables, locale, credential_id: credentialId, scopes }: ClaimedExport,
   reader: Reader,
   withPgClient: Parameters<Reader["execute"]>[3],
 ): RunQuery {
@@ -95,24 +99,24 @@ function runner(
     const [error] = errors ?? [];
     if (!error) return data as Record<string, unknown>;
     const { code, retryable } = error.extensions as { code: ErrorCode; retryable?: boolean };
-    if (passing.has(code) && retryable !== false) throw error;
-    throw new Ended({ code, message: error.message });
+    if (temporaryErrors.has(code) && retryable !== false) throw error;
+    throw new ExportEnded({ code, message: error.message });
   };
 }
 
-async function renew(taken: TakenExport, tools: WorkTools): Promise<void> {
+async function renew(taken: ClaimedExport, tools: WorkTools): Promise<void> {
   const { rows } = await tools.pool.query<{ scopes: string[] | null }>(
     "select bulk.renew($1, $2, $3) as scopes",
     [taken.id, taken.claim, tools.leaseMs],
   );
   const { scopes } = rows[0]!;
-  if (scopes === null) throw new Ended("left");
+  if (scopes === null) throw new ExportEnded("left");
   await requireRights(taken, scopes, tools);
 }
 
-/** Checks the rights again. @throws {Ended} if the API credential may no longer read all fields */
+/** Checks the rights again. @throws {ExportEnded} if the API credential may no longer read all fields */
 async function requireRights(
-  { query, variables }: TakenExport,
+  { query, variables }: ClaimedExport,
   scopes: readonly string[],
   { reader }: WorkTools,
 ): Promise<void> {
@@ -120,12 +124,12 @@ async function requireRights(
   if (!refusal) return;
   const code =
     refusal.extensions.code === "FORBIDDEN" ? "SCOPE_MISSING" : (refusal.extensions.code as string);
-  throw new Ended({ code, message: refusal.message });
+  throw new ExportEnded({ code, message: refusal.message });
 }
 
 /** Writes the file of an export in chunks. */
 class ResultFile {
-  readonly #taken: TakenExport;
+  readonly #taken: ClaimedExport;
   readonly #tools: WorkTools;
   readonly #lineOf: (line: Line) => string;
   #texts: string[] = [];
@@ -134,10 +138,10 @@ class ResultFile {
   #rows = 0;
   #number = 0;
 
-  constructor(taken: TakenExport, tools: WorkTools, queries: ExportQueries) {
+  constructor(taken: ClaimedExport, tools: WorkTools, queries: ExportQueries) {
     this.#taken = taken;
     this.#tools = tools;
-    tools.trace?.chunk(this.#number);
+    tools.trace?.beginChunk(this.#number);
     if (taken.format !== "jsonl") {
       const writer = csvWriter(queries, taken.format === "csv_raw");
       this.#lineOf = writer.lineOf;
@@ -153,7 +157,7 @@ class ResultFile {
     }
     if (this.#characters < chunkCharacters) return;
     await this.#store();
-    this.#tools.trace?.chunk(++this.#number);
+    this.#tools.trace?.beginChunk(++this.#number);
   }
 
   async end(): Promise<void> {
@@ -173,13 +177,13 @@ class ResultFile {
     [this.#texts, this.#characters, this.#lines, this.#rows] = [[], 0, 0, 0];
     const values = [id, claim, lines, rows, await packText(text), maxStoredBytes, leaseMs];
     const add = "select bulk.add_result($1, $2, $3, $4, $5, $6, $7) as outcome";
-    const { rows: answers } = await traced(trace, add, () =>
+    const { rows: answers } = await withTrace(trace, add, () =>
       pool.query<{ outcome: "added" | "full" | "gone" }>(add, values),
     );
     const { outcome } = answers[0]!;
-    if (outcome === "gone") throw new Ended("left");
+    if (outcome === "gone") throw new ExportEnded("left");
     if (outcome === "full")
-      throw new Ended({
+      throw new ExportEnded({
         code: "SERVICE_UNAVAILABLE",
         message: "There is no space for more files at the moment.",
       });

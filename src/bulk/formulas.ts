@@ -3,9 +3,9 @@ const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const number = /^[-+]?\d+(\.\d+)?$/;
 
 /** Returns the cell for a text, with an apostrophe before a formula. Numbers stay unchanged. */
-export const cellOf = (text: string): string =>
+export const toCell = (text: string): string =>
   formula.test(text) && !number.test(text) ? `'${text}` : text;
 
-/** Returns the text of a cell that {@link cellOf} made. */
-export const textOfCell = (cell: string): string =>
+/** Returns the text of a cell that {@link toCell} made. */
+export const fromCell = (cell: string): string =>
   cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;

@@ -1,10 +1,10 @@
-import { codeOf } from "../errors/postgres-errors.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { pause, retry } from "../lib/retry.ts";
 import { unpack } from "./chunks.ts";
-import type { Failure, Outcome, TakenOperation, WorkTools } from "./bulk-operation.ts";
+import type { Failure, Outcome, ClaimedOperation, WorkTools } from "./bulk-operation.ts";
 import type { Resource } from "./resources.ts";
-import { traced } from "./traced.ts";
-import { upsertOf } from "./upserts.ts";
+import { withTrace } from "./traced.ts";
+import { getUpsert } from "./upserts.ts";
 import type { ReadRows } from "./upserts.ts";
 
 /** Most attempts for a chunk that conflicts with other writes. */
@@ -14,7 +14,7 @@ const attempts = 8;
  * Imports the rows of a file, starting at the first chunk that isn't done. While Postgres works on a chunk, the next one is
  * read.
  */
-export async function importRows(operation: TakenOperation, tools: WorkTools): Promise<Outcome> {
+export async function importRows(operation: ClaimedOperation, tools: WorkTools): Promise<Outcome> {
   const read = (number: number) => {
     const reading = readChunk(operation, number, tools);
     reading.catch(() => {});
@@ -27,13 +27,13 @@ export async function importRows(operation: TakenOperation, tools: WorkTools): P
     next = read(number + 1);
     if (tools.stopping.aborted) return "left";
     const began = performance.now();
-    tools.trace?.chunk(number);
+    tools.trace?.beginChunk(number);
     const outcome = await importChunk(operation, number, rows, tools);
     if (outcome === "gone") return "left";
-    if (outcome !== "done") return failureOf(outcome, operation.resource);
+    if (outcome !== "done") return describeFailure(outcome, operation.resource);
     tools.trace?.endChunk(rows.lines.length + rows.faults.length);
     const workedMs = performance.now() - began;
-    await restAfter(workedMs, tools.usedByOthers(operation.credential_id), tools.stopping);
+    await pauseAfter(workedMs, tools.usedByOthers(operation.credential_id), tools.stopping);
   }
 }
 
@@ -44,12 +44,12 @@ const maxRestMs = 2_000;
  * Pauses as long as Postgres has just worked, if other clients have sent requests recently. Background work thus takes at
  * most half a core of Postgres from their requests.
  */
-export async function restAfter(workedMs: number, isShared: boolean, stopping: AbortSignal): Promise<void> {
+export async function pauseAfter(workedMs: number, isShared: boolean, stopping: AbortSignal): Promise<void> {
   if (isShared) await pause(Math.min(workedMs, maxRestMs), stopping);
 }
 
 async function readChunk(
-  { id, claim, resource }: TakenOperation,
+  { id, claim, resource }: ClaimedOperation,
   number: number,
   { pool, schema }: WorkTools,
 ): Promise<ReadRows | null> {
@@ -58,25 +58,25 @@ async function readChunk(
     [id, claim, number],
   );
   const { content } = rows[0]!;
-  return content && upsertOf(schema(), resource as Resource).read(await unpack(content));
+  return content && getUpsert(schema(), resource as Resource).read(await unpack(content));
 }
 
 type ChunkOutcome = "done" | "gone" | "FORBIDDEN" | "SCOPE_MISSING";
 
 async function importChunk(
-  { id, claim, resource }: TakenOperation,
+  { id, claim, resource }: ClaimedOperation,
   number: number,
   { json, lines, faults }: ReadRows,
   { pool, schema, leaseMs, trace }: WorkTools,
 ): Promise<ChunkOutcome> {
-  const { version, operation } = upsertOf(schema(), resource as Resource);
+  const { version, operation } = getUpsert(schema(), resource as Resource);
   const text = "select bulk.import_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as outcome";
   const call = [id, claim, number, version, operation, resource];
   const values = [...call, json, lines, JSON.stringify(faults), leaseMs, trace?.traceparent];
-  const once = () => traced(trace, text, () => pool.query<{ outcome: ChunkOutcome }>(text, values));
+  const once = () => withTrace(trace, text, () => pool.query<{ outcome: ChunkOutcome }>(text, values));
   const { rows } = await retry(once, {
     pauseMs(error, failures) {
-      if (collisions.has(codeOf(error) ?? "") && failures < attempts)
+      if (conflictCodes.has(errorCodeOf(error) ?? "") && failures < attempts)
         return 20 * 2 ** failures * (0.5 + Math.random());
       throw error;
     },
@@ -85,9 +85,9 @@ async function importChunk(
 }
 
 /** Error codes of conflicts with other writes: a serialization failure, a deadlock, or a lock that is held too long. */
-const collisions = new Set(["40001", "40P01", "55P03"]);
+const conflictCodes = new Set(["40001", "40P01", "55P03"]);
 
-function failureOf(outcome: "FORBIDDEN" | "SCOPE_MISSING", resource: string): Failure {
+function describeFailure(outcome: "FORBIDDEN" | "SCOPE_MISSING", resource: string): Failure {
   const message =
     outcome === "FORBIDDEN"
       ? "The merchant's plan allows no mutations any more."

@@ -18,7 +18,7 @@ export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<F
   let begun: Buffer[] = [];
   let begunBytes = 0;
   const rowOf = (end: Buffer): FileRow[] => {
-    const row = textRow(line++, begun.length > 0 ? Buffer.concat([...begun, end]) : end);
+    const row = parseLine(line++, begun.length > 0 ? Buffer.concat([...begun, end]) : end);
     [begun, begunBytes] = [[], 0];
     return row;
   };
@@ -26,7 +26,7 @@ export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<F
     const rows: FileRow[] = [];
     let start = 0;
     for (;;) {
-      if (begunBytes === 0) [start, line] = behindBlankLines(some, start, line);
+      if (begunBytes === 0) [start, line] = skipBlankLines(some, start, line);
       const end = some.indexOf(lineFeed, start);
       if (end < 0) break;
       rows.push(...rowOf(some.subarray(start, end)));
@@ -41,7 +41,7 @@ export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<F
 }
 
 /** Skips blank lines cheaply, because a small compressed file may have very many. Returns the next line's start and number. */
-function behindBlankLines(bytes: Buffer, start: number, line: number): [start: number, line: number] {
+function skipBlankLines(bytes: Buffer, start: number, line: number): [start: number, line: number] {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at]!;
     if (byte === lineFeed) [start, line] = [at + 1, line + 1];
@@ -50,7 +50,7 @@ function behindBlankLines(bytes: Buffer, start: number, line: number): [start: n
   return [start, line];
 }
 
-function textRow(line: number, bytes: Buffer): FileRow[] {
+function parseLine(line: number, bytes: Buffer): FileRow[] {
   if (bytes.length > maxRowBytes) throw tooLong(line);
   // trim also removes a byte order mark
   const text = bytes.toString("utf8").trim();

@@ -3,7 +3,7 @@ import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg
 import type { WithClients } from "../postgres/pg-service.ts";
 import { settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
 import type { BulkTrace } from "../tracing/spans.ts";
-import { traced } from "./traced.ts";
+import { withTrace } from "./traced.ts";
 
 type Work = (client: NodePostgresPgClient) => unknown;
 
@@ -20,7 +20,7 @@ export async function openSnapshot(pool: Pool, trace: BulkTrace | null) {
   const inside = {
     rawClient: client,
     query: ({ text, name, values, arrayMode }: Parameters<NodePostgresPgClient["query"]>[0]) =>
-      traced(trace, text, () =>
+      withTrace(trace, text, () =>
         client.query({
           text,
           name,

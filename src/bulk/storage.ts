@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import { asRole } from "../postgres/as-role.ts";
-import { codeOf } from "../errors/postgres-errors.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { isUuid } from "../lib/uuid.ts";
 import type { ExportFormat, Format, Resource } from "./resources.ts";
 
@@ -120,7 +120,7 @@ export class BulkStorage {
         last?.line ?? -1,
         last?.number ?? 0,
       ]);
-    return (await opened(page))?.pages ?? null;
+    return (await openPages(page))?.pages ?? null;
   }
 
   /** Reads the parts of an export's file; null if the id or the code is wrong. */
@@ -134,8 +134,8 @@ export class BulkStorage {
       const values = [id, hash, last?.number ?? -1];
       return this.#query<Part>("select * from bulk.open_result($1, $2, $3)", values);
     };
-    const file = await opened(part);
-    return file && { format: file.first[0]!.format, parts: contentsOf(file.pages) };
+    const file = await openPages(part);
+    return file && { format: file.first[0]!.format, parts: readContents(file.pages) };
   }
 
   async #query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
@@ -153,7 +153,7 @@ interface Part {
   format: ExportFormat;
 }
 
-async function* contentsOf(pages: AsyncIterable<Part[]>): AsyncGenerator<Buffer> {
+async function* readContents(pages: AsyncIterable<Part[]>): AsyncGenerator<Buffer> {
   for await (const [part] of pages) {
     if (part?.content == null) return;
     yield part.content;
@@ -161,14 +161,14 @@ async function* contentsOf(pages: AsyncIterable<Part[]>): AsyncGenerator<Buffer>
 }
 
 /** Reads the first page of a file, and returns it with an iterator of all pages; null if the file can't be opened. */
-async function opened<Row>(
+async function openPages<Row>(
   page: (last?: Row) => Promise<Row[]>,
 ): Promise<{ first: Row[]; pages: AsyncIterable<Row[]> } | null> {
   let first: Row[];
   try {
     first = await page();
   } catch (error) {
-    if (codeOf(error) === "P0002") return null; // no_data_found
+    if (errorCodeOf(error) === "P0002") return null; // no_data_found
     throw error;
   }
   const pages = async function* () {

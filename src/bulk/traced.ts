@@ -1,14 +1,14 @@
 import type { BulkTrace } from "../tracing/spans.ts";
 
 /** Runs a statement and adds it to the trace of its bulk operation. */
-export async function traced<Result extends { rows: unknown[] }>(
+export async function withTrace<Result extends { rows: unknown[] }>(
   trace: BulkTrace | null,
   text: string,
   run: () => Promise<Result>,
 ): Promise<Result> {
   const began = performance.now();
   const note = (rows: number, error: Error | null) =>
-    trace?.statement({ text, ms: performance.now() - began, rows, error });
+    trace?.addStatement({ text, ms: performance.now() - began, rows, error });
   try {
     const result = await run();
     note(result.rows.length, null);

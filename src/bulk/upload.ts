@@ -5,18 +5,18 @@ import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import type { Spend } from "../auth/rate-limits/spend.ts";
-import { codeOf } from "../errors/postgres-errors.ts";
-import { guarded } from "../lib/guarded.ts";
-import { loopShare } from "../lib/loop-share.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
+import { checkEach } from "../lib/guarded.ts";
+import { makeLoopPause } from "../lib/loop-share.ts";
 import { pause } from "../lib/retry.ts";
 import type { FileRow } from "./chunks.ts";
-import { chunksOf, pack } from "./chunks.ts";
+import { groupIntoChunks, pack } from "./chunks.ts";
 import { csvRows } from "./csv.ts";
 import { jsonLines } from "./json-lines.ts";
 import type { BulkLimits } from "./bulk-limits.ts";
 import { RefusedFile } from "./refused-file.ts";
 import type { BegunUpload, BulkStorage, UploadRequest } from "./storage.ts";
-import { upsertOf } from "./upserts.ts";
+import { getUpsert } from "./upserts.ts";
 import { utf8Pieces } from "./utf8-pieces.ts";
 
 export interface UploadTools {
@@ -49,20 +49,20 @@ export async function storeUpload(
 ): Promise<{ id: string; rowCount: number | null } | null> {
   const upload = await storage.begin({ ...file, ...sender });
   const { id } = upload;
-  if (!upload.isSame) throw otherFile();
+  if (!upload.isSame) throw differentFile();
   try {
-    const bytes = guarded(bytesOf(request, file.isCompressed), check);
+    const bytes = checkEach(readBody(request, file.isCompressed), check);
     const paid = boundedBytes(bytes, limits.maxBytes, payer(spend, sender.credentialId));
     const hash = createHash("sha256");
-    const text = hashed(utf8Pieces(paid, file.charset), hash);
+    const text = addToHash(utf8Pieces(paid, file.charset), hash);
     if (upload.isOurs) {
       const rows =
-        file.format === "csv" ? csvRows(text, upsertOf(schema(), file.resource).rowType) : jsonLines(text);
+        file.format === "csv" ? csvRows(text, getUpsert(schema(), file.resource).rowType) : jsonLines(text);
       return { id, rowCount: await storeRows(storage, upload, rows, limits, hash) };
     }
     if (upload.contentSha256 !== null) {
       while (!(await text.next()).done);
-      if (!hash.digest().equals(upload.contentSha256)) throw otherFile();
+      if (!hash.digest().equals(upload.contentSha256)) throw differentFile();
     }
     return { id, rowCount: null };
   } catch (error) {
@@ -72,7 +72,7 @@ export async function storeUpload(
   }
 }
 
-const otherFile = (): RefusedFile =>
+const differentFile = (): RefusedFile =>
   new RefusedFile(
     409,
     "The idempotency key was used for another file. Send this file with another key.",
@@ -80,7 +80,7 @@ const otherFile = (): RefusedFile =>
   );
 
 /** Reads a request body, decompressed. If the caller stops reading, the request stays open for a response. */
-function bytesOf(request: IncomingMessage, isCompressed: boolean): AsyncIterable<Buffer> {
+function readBody(request: IncomingMessage, isCompressed: boolean): AsyncIterable<Buffer> {
   let source: Readable = request;
   if (isCompressed) {
     const gunzip = createGunzip();
@@ -92,7 +92,7 @@ function bytesOf(request: IncomingMessage, isCompressed: boolean): AsyncIterable
   return source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }
 
-const isBadGzip = (error: unknown): boolean => codeOf(error)?.startsWith("Z_") ?? false;
+const isBadGzip = (error: unknown): boolean => errorCodeOf(error)?.startsWith("Z_") ?? false;
 
 /** Most bytes of a piece that is read at a time. */
 const pieceBytes = 8_192;
@@ -103,7 +103,7 @@ export async function* boundedBytes(
   maxBytes: number,
   pay: (bytes: number) => Promise<void>,
 ): AsyncGenerator<Buffer> {
-  const othersTurn = loopShare();
+  const othersTurn = makeLoopPause();
   let count = 0;
   for await (const some of bytes) {
     count += some.length;
@@ -118,7 +118,7 @@ export async function* boundedBytes(
 }
 
 /** Adds the text of a file to a hash while it is read. */
-async function* hashed(pieces: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+async function* addToHash(pieces: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
     hash.update(piece);
     yield piece;
@@ -140,27 +140,27 @@ async function storeRows(
   hash: Hash,
 ): Promise<number> {
   let count = 0;
-  for await (const chunk of chunksOf(rows)) {
+  for await (const chunk of groupIntoChunks(rows)) {
     count += chunk.length;
     if (count > maxRows)
       throw new RefusedFile(413, `The file has more than ${maxRows} rows. Send it in parts.`);
     const outcome = await storage.add(upload, chunk.length, await pack(chunk), maxStoredBytes);
-    if (outcome === "gone") throw goneUpload();
-    if (outcome === "full") throw noRoom();
+    if (outcome === "gone") throw lostUpload();
+    if (outcome === "full") throw storageFull();
   }
   if (count === 0) throw new RefusedFile(400, "The file has no rows.");
   const stored = await storage.end(upload, hash.digest());
-  if (stored === null) throw goneUpload();
+  if (stored === null) throw lostUpload();
   return stored;
 }
 
-const goneUpload = (): RefusedFile =>
+const lostUpload = (): RefusedFile =>
   new RefusedFile(
     409,
     "The upload was cancelled, or another upload with the same idempotency key has started.",
   );
 
-const noRoom = (): RefusedFile =>
+const storageFull = (): RefusedFile =>
   new RefusedFile(
     503,
     "There is no space for more files at the moment. Send the file again when other bulk operations have ended.",

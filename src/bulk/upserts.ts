@@ -1,12 +1,12 @@
 import type {} from "postgraphile";
 import type { GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql";
 import { coerceInputValue, getNamedType, isInputObjectType } from "postgraphile/graphql";
-import { excessIn } from "../lib/json-size.ts";
-import { loopShare } from "../lib/loop-share.ts";
-import { perObject, remembered } from "../lib/remembered.ts";
+import { findExcess } from "../lib/json-size.ts";
+import { makeLoopPause } from "../lib/loop-share.ts";
+import { memoizeByObject, getOrMake } from "../lib/remembered.ts";
 import { isApiError } from "../errors/api-error.ts";
 import type { MutationSource } from "../mutations/source.ts";
-import { textOfInput } from "../mutations/run.ts";
+import { serializeInput } from "../mutations/run.ts";
 import type { FileRow } from "./chunks.ts";
 import type { Resource } from "./resources.ts";
 
@@ -34,11 +34,11 @@ export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
   read(rows: readonly FileRow[]): Promise<ReadRows>;
 }
 
-const known = perObject<GraphQLSchema, Map<Resource, Upsert>>(() => new Map());
+const known = memoizeByObject<GraphQLSchema, Map<Resource, Upsert>>(() => new Map());
 
 /** Returns the upsert of a resource in a schema. */
-export const upsertOf = (schema: GraphQLSchema, resource: Resource): Upsert =>
-  remembered(known(schema), resource, () => makeUpsert(schema, resource));
+export const getUpsert = (schema: GraphQLSchema, resource: Resource): Upsert =>
+  getOrMake(known(schema), resource, () => makeUpsert(schema, resource));
 
 function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
   const field = schema.getMutationType()?.getFields()[`${resource}Upsert`];
@@ -48,7 +48,7 @@ function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
   const rowType = getNamedType(input.getFields()[resource]!.type) as GraphQLInputObjectType;
   const encode = (row: unknown): string => {
     const encoded = source.encode({ [resource]: [row] }) as Record<string, unknown[]>;
-    return textOfInput(encoded[resource]![0]);
+    return serializeInput(encoded[resource]![0]);
   };
   const { version, operation } = source;
   return { version, operation, rowType, read: (rows) => readRows(rows, rowType, encode) };
@@ -59,7 +59,7 @@ async function readRows(
   rowType: GraphQLInputObjectType,
   encode: (row: unknown) => string,
 ): Promise<ReadRows> {
-  const othersTurn = loopShare();
+  const othersTurn = makeLoopPause();
   const texts: string[] = [];
   const lines: number[] = [];
   const faults: Fault[] = [];
@@ -84,7 +84,7 @@ const maxFaults = 20;
 const nullCharacter = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /** Coerces a row to its type; null if it has faults. Stops after some: each unknown field makes a slow search for similar names. */
-function coercedRow(
+function coerceRow(
   row: unknown,
   rowType: GraphQLInputObjectType,
   fault: (message: string, field?: string[]) => void,
@@ -111,7 +111,7 @@ function readRow(
 ): string | null {
   let row: unknown;
   try {
-    const excess = excessIn(text);
+    const excess = findExcess(text);
     if (excess !== null) {
       fault(`The line has ${excess}.`);
       return null;
@@ -121,7 +121,7 @@ function readRow(
     fault("The line is not valid JSON.");
     return null;
   }
-  const coerced = coercedRow(row, rowType, fault);
+  const coerced = coerceRow(row, rowType, fault);
   if (coerced === null) return null;
   try {
     const encoded = encode(coerced);

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { decoderFor, markBytes } from "../lib/charset.ts";
+import { decoderFor, maxMarkBytes } from "../lib/charset.ts";
 import { maxRowBytes, tooLong } from "./json-lines.ts";
 import { RefusedFile } from "./refused-file.ts";
 
@@ -20,7 +20,7 @@ export async function* utf8Pieces(bytes: AsyncIterable<Buffer>, declared: string
     if (toUtf8 === undefined) {
       some = Buffer.concat([...begun, some]);
       [begun, begunBytes] = [[], 0];
-      if (some.length >= markBytes) toUtf8 = new ToUtf8(decoderFor(some, declared));
+      if (some.length >= maxMarkBytes) toUtf8 = new ToUtf8(decoderFor(some, declared));
     }
     const end = toUtf8?.endOfLines(some, begunBytes) ?? 0;
     if (end > 0) {
@@ -58,7 +58,7 @@ class ToUtf8 {
   }
 
   convert(piece: Buffer): Buffer {
-    const converted = this.#utf8Of(piece);
+    const converted = this.#decode(piece);
     for (let at = 0; at < converted.length; at++) {
       const byte = converted[at]!;
       if (isLineEnd(byte) && !(byte === lineFeed && this.#isAfterReturn)) this.line++;
@@ -67,7 +67,7 @@ class ToUtf8 {
     return converted;
   }
 
-  #utf8Of(piece: Buffer): Buffer {
+  #decode(piece: Buffer): Buffer {
     const { encoding } = this.#decoder;
     if (encoding === "utf-8" && isUtf8(piece)) return piece;
     try {

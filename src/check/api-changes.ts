@@ -5,11 +5,11 @@ import { buildSchema, isInputObjectType, isObjectType, print, valueFromASTUntype
 import { LRUCache } from "lru-cache";
 
 /** How a change affects existing clients. */
-export type Weight = "breaking" | "dangerous" | "deprecated" | "added" | "changed";
+export type Impact = "breaking" | "dangerous" | "deprecated" | "added" | "changed";
 
 /** A change of the API, or of event payloads. */
 export interface ApiChange {
-  weight: Weight;
+  impact: Impact;
   /** Type, Type.field, Type.field.argument, Enum.VALUE, or topic.field. */
   path: string;
   message: string;
@@ -22,12 +22,12 @@ const schemas = new LRUCache<string, GraphQLSchema>({
 });
 
 /** Builds the schema of an SDL that was printed from a valid schema. */
-export const schemaOf = (sdl: string): GraphQLSchema => schemas.memo(sdl);
+export const parseSdl = (sdl: string): GraphQLSchema => schemas.memo(sdl);
 
 /** Lists the differences between two SDLs, except descriptions. Parts of a new type or field are not listed separately. */
-export async function apiChanges(before: string, after: string): Promise<ApiChange[]> {
+export async function findApiChanges(before: string, after: string): Promise<ApiChange[]> {
   if (before === after) return [];
-  const [old, next] = [schemaOf(before), schemaOf(after)];
+  const [old, next] = [parseSdl(before), parseSdl(after)];
   const changes = (await diff(old, next)).filter(
     ({ type, path = "" }) =>
       !/DESCRIPTION|DIRECTIVE_USAGE|DEPRECATION_REASON/.test(type as string) && path !== "",
@@ -39,15 +39,17 @@ export async function apiChanges(before: string, after: string): Promise<ApiChan
   const own = changes.filter(
     ({ type, path }) => !isWithin(path!, added) && (type === "TYPE_ADDED" || !types.has(path!)),
   );
-  return [...own.map(told), ...scopeChanges(old, next)].sort((a, b) => a.path.localeCompare(b.path));
+  return [...own.map(toApiChange), ...findScopeChanges(old, next)].sort((a, b) =>
+    a.path.localeCompare(b.path),
+  );
 }
 
 const isWithin = (path: string, wholes: ReadonlySet<string>): boolean =>
   path.split(".").some((_, index, words) => index > 0 && wholes.has(words.slice(0, index).join(".")));
 
-function told({ type, path = "", message: text, criticality, meta }: Change): ApiChange {
+function toApiChange({ type, path = "", message: text, criticality, meta }: Change): ApiChange {
   const message = type === "FIELD_ARGUMENT_DEFAULT_CHANGED" ? defaultChange(meta as DefaultChange) : text;
-  const weight = ((): Weight => {
+  const weight = ((): Impact => {
     if (/DEPRECATION_ADDED/.test(type as string)) return "deprecated";
     if (criticality.level === CriticalityLevel.Breaking) return "breaking";
     // Operations that omit an optional argument work as before
@@ -55,7 +57,7 @@ function told({ type, path = "", message: text, criticality, meta }: Change): Ap
     if (criticality.level === CriticalityLevel.Dangerous) return "dangerous";
     return /_ADDED$/.test(type as string) ? "added" : "changed";
   })();
-  return { weight, path: path.replace(/\.@deprecated$/, ""), message: `${message}.` };
+  return { impact: weight, path: path.replace(/\.@deprecated$/, ""), message: `${message}.` };
 }
 
 interface DefaultChange {
@@ -79,13 +81,13 @@ function defaultChange({
 }
 
 /** Lists fields whose required scopes changed, which breaks clients that lack the new ones. */
-function scopeChanges(old: GraphQLSchema, next: GraphQLSchema): ApiChange[] {
-  const scopes = scopesOf(old);
-  return [...scopesOf(next)].flatMap(([path, needed]): ApiChange[] => {
+function findScopeChanges(old: GraphQLSchema, next: GraphQLSchema): ApiChange[] {
+  const scopes = readFieldScopes(old);
+  return [...readFieldScopes(next)].flatMap(([path, needed]): ApiChange[] => {
     const before = scopes.get(path);
     if (before === undefined || before.words === needed.words) return [];
     const message = `Field '${path}' requires ${needed.words || "no scope"}, not ${before.words || "no scope"}.`;
-    return [{ weight: opensAll(before, needed) ? "changed" : "breaking", path, message }];
+    return [{ impact: isStillEnough(before, needed) ? "changed" : "breaking", path, message }];
   });
 }
 
@@ -96,11 +98,11 @@ interface Scopes {
 }
 
 /** Whether the scopes that sufficed before still suffice. */
-const opensAll = (before: Scopes, needed: Scopes): boolean =>
+const isStillEnough = (before: Scopes, needed: Scopes): boolean =>
   needed.allOf.isSubsetOf(before.allOf) &&
   (needed.anyOf.size === 0 || (before.anyOf.size > 0 && before.anyOf.isSubsetOf(needed.anyOf)));
 
-function scopesOf(schema: GraphQLSchema): Map<string, Scopes> {
+function readFieldScopes(schema: GraphQLSchema): Map<string, Scopes> {
   return new Map(
     Object.values(schema.getTypeMap()).flatMap((type) => {
       if ((!isObjectType(type) && !isInputObjectType(type)) || type.name.startsWith("__")) return [];

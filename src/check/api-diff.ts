@@ -1,14 +1,14 @@
-import type { ApiChange, Weight } from "./api-changes.ts";
-import { apiChanges, schemaOf } from "./api-changes.ts";
-import { eventChanges } from "./event-changes.ts";
+import type { ApiChange, Impact } from "./api-changes.ts";
+import { findApiChanges, parseSdl } from "./api-changes.ts";
+import { findEventChanges } from "./event-changes.ts";
 import type { Finding } from "./finding.ts";
 import type { BrokenOperation } from "./used-operations.ts";
-import { brokenOperations, readOperations, readStoredOperations } from "./used-operations.ts";
+import { findBrokenOperations, readProjectOperations, readStoredOperations } from "./used-operations.ts";
 import type { Places } from "./places.ts";
-import type { Source } from "./check-source.ts";
-import { readUsers, usersAt } from "./users.ts";
+import type { CheckStep } from "./check-source.ts";
+import { readUsers, findAffectedUsers } from "./users.ts";
 
-const rules: Record<Weight, Pick<Finding, "severity" | "why" | "remedy">> = {
+const rules: Record<Impact, Pick<Finding, "severity" | "why" | "remedy">> = {
   breaking: {
     severity: "warning",
     why: "Operations of clients of unstable that ask for it are refused, or answered otherwise, from the next start on.",
@@ -25,51 +25,51 @@ const rules: Record<Weight, Pick<Finding, "severity" | "why" | "remedy">> = {
   changed: { severity: "note", why: "", remedy: "" },
 };
 /** Events are the same in all versions, so no frozen version protects their receivers. */
-const eventBreach: (typeof rules)[Weight] = {
+const eventBreach: (typeof rules)[Impact] = {
   severity: "error",
   why: "Receivers of webhooks of all versions get these bodies, and may rely on it.",
   remedy: "keep the field; -- waive event-breaking PATH: why.",
 };
 /** Finds what `unstable` gains, loses and changes, and which clients that breaks. */
-export const apiDiff: Source = {
+export const apiDiff: CheckStep = {
   name: "changes of the API",
   async find({ before, after, places, recorded }) {
     if (before === null) return [];
     const now = await after().catch((error: Error) => error);
-    if (now instanceof Error) return [unbuilt(now)];
-    const changes = await apiChanges(before.sdl, now.sdl);
-    const findings = await Promise.all(changes.map((change) => findingOf("api", change, places)));
-    if (changes.every(({ weight }) => weight !== "breaking")) return findings;
-    const schema = schemaOf(before.sdl);
+    if (now instanceof Error) return [createBuildFinding(now)];
+    const changes = await findApiChanges(before.sdl, now.sdl);
+    const findings = await Promise.all(changes.map((change) => createChangeFinding("api", change, places)));
+    if (changes.every(({ impact: weight }) => weight !== "breaking")) return findings;
+    const schema = parseSdl(before.sdl);
     const users = await readUsers(recorded, "unstable");
-    const operations = [...(await readOperations()), ...(await readStoredOperations(recorded))];
-    const broken = brokenOperations(operations, schema, schemaOf(now.sdl));
+    const operations = [...(await readProjectOperations()), ...(await readStoredOperations(recorded))];
+    const broken = findBrokenOperations(operations, schema, parseSdl(now.sdl));
     return [
       ...findings.map((finding) => {
         if (finding.rule !== "api-breaking") return finding;
-        const names = usersAt(users, finding.object!, schema);
+        const names = findAffectedUsers(users, finding.object!, schema);
         if (names.length === 0) return finding;
         const whom = names.map(({ name, lastUsedOn }) => `${name} (last on ${lastUsedOn})`).join(", ");
         return { ...finding, severity: "error" as const, what: `${finding.what} It would break: ${whom}.` };
       }),
-      ...broken.map(brokenFinding),
+      ...broken.map(createOperationFinding),
     ];
   },
 };
 
 /** Finds what event payloads gain and lose. */
-export const eventDiff: Source = {
+export const eventDiff: CheckStep = {
   name: "changes of events",
   async find({ before, after, places }) {
     if (before === null) return [];
     const now = await after().catch(() => null);
     if (now === null) return [];
-    const changes = eventChanges(before.events, now.events);
-    return Promise.all(changes.map((change) => findingOf("event", change, places)));
+    const changes = findEventChanges(before.events, now.events);
+    return Promise.all(changes.map((change) => createChangeFinding("event", change, places)));
   },
 };
 
-const unbuilt = ({ message }: Error): Finding => ({
+const createBuildFinding = ({ message }: Error): Finding => ({
   rule: "api-fails",
   severity: "error",
   file: null,
@@ -80,9 +80,13 @@ const unbuilt = ({ message }: Error): Finding => ({
   remedy: "mend what the message names.",
 });
 
-async function findingOf(kind: "api" | "event", change: ApiChange, places: Places): Promise<Finding> {
-  const { weight, path, message } = change;
-  const place = kind === "api" ? await placeOf(path, places) : await places.of("events.topic");
+async function createChangeFinding(
+  kind: "api" | "event",
+  change: ApiChange,
+  places: Places,
+): Promise<Finding> {
+  const { impact: weight, path, message } = change;
+  const place = kind === "api" ? await findDefinition(path, places) : await places.find("events.topic");
   const { remedy, ...rule } = kind === "event" && weight === "breaking" ? eventBreach : rules[weight];
   return {
     rule: `${kind}-${weight}`,
@@ -95,7 +99,7 @@ async function findingOf(kind: "api" | "event", change: ApiChange, places: Place
   };
 }
 
-const brokenFinding = ({ file, line, reason }: BrokenOperation): Finding => ({
+const createOperationFinding = ({ file, line, reason }: BrokenOperation): Finding => ({
   rule: "operation-breaks",
   severity: "error",
   file,
@@ -109,14 +113,14 @@ const brokenFinding = ({ file, line, reason }: BrokenOperation): Finding => ({
 const snake = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
 
 /** Finds the place that defines the view, type or function behind a path of the API. */
-async function placeOf(path: string, places: Places) {
+async function findDefinition(path: string, places: Places) {
   const [type = "", field = ""] = path.split(".");
   const name = snake(
     /^(Query|Mutation)$/.test(type) ? field : type.replace(/(Connection|Edge|FilterInput)$/, ""),
   );
   const names = [name, `${name}s`, `${name}es`, name.replace(/y$/, "ies")];
   for (const one of names) {
-    const place = await places.of(`api_unstable.${one}`);
+    const place = await places.find(`api_unstable.${one}`);
     if (place !== null) return place;
   }
   return null;

@@ -1,10 +1,10 @@
 import { isObjectType } from "graphql";
-import type { ApiChange, Weight } from "./api-changes.ts";
-import { apiChanges, schemaOf } from "./api-changes.ts";
-import { eventChanges } from "./event-changes.ts";
+import type { ApiChange, Impact } from "./api-changes.ts";
+import { findApiChanges, parseSdl } from "./api-changes.ts";
+import { findEventChanges } from "./event-changes.ts";
 import type { ApiState } from "./state.ts";
 
-const headings: readonly [Weight, string, string][] = [
+const headings: readonly [Impact, string, string][] = [
   ["breaking", "Breaking", "Operations that use these have to be changed."],
   [
     "dangerous",
@@ -18,12 +18,12 @@ const headings: readonly [Weight, string, string][] = [
 
 /** Prints the differences between two versions as Markdown, grouped by their effect on clients. */
 export async function printDifference(before: string, after: string): Promise<string> {
-  const changes = await apiChanges(before, after);
-  const reasons = deprecationsOf(after);
+  const changes = await findApiChanges(before, after);
+  const reasons = readDeprecations(after);
   const sections = headings.flatMap(([weight, heading, note]) => {
-    const own = changes.filter((change) => change.weight === weight);
+    const own = changes.filter((change) => change.impact === weight);
     if (own.length === 0) return [];
-    const lines = [...Map.groupBy(own, groupOf).values()].map((group) => lineOf(group, reasons));
+    const lines = [...Map.groupBy(own, createGroupKey).values()].map((group) => printGroup(group, reasons));
     return [[`## ${heading}`, ...(note === "" ? [] : [note]), [...new Set(lines)].join("\n")].join("\n\n")];
   });
   return sections.length === 0 ? "Nothing has changed." : sections.join("\n\n");
@@ -33,12 +33,12 @@ export async function printDifference(before: string, after: string): Promise<st
 const fieldOf = (path: string): string => path.split(".").slice(0, 2).join(".");
 
 /** Returns the same text for changes of an argument that many fields share. */
-const groupOf = ({ path, message }: ApiChange): string =>
+const createGroupKey = ({ path, message }: ApiChange): string =>
   path.split(".").length === 3 ? message.replace(`'${fieldOf(path)}'`, "") : message;
 
 /** @param group changes that differ in their field only */
-function lineOf(group: readonly ApiChange[], reasons: ReadonlyMap<string, string>): string {
-  const [{ weight, path, message }] = group as [ApiChange];
+function printGroup(group: readonly ApiChange[], reasons: ReadonlyMap<string, string>): string {
+  const [{ impact: weight, path, message }] = group as [ApiChange];
   const words = message.replaceAll("'", "`");
   if (group.length > 1) return `- ${words.replace(/ field (?=`)/, ` ${group.length} fields, such as `)}`;
   if (weight === "added") return `- \`${path}\``;
@@ -46,9 +46,9 @@ function lineOf(group: readonly ApiChange[], reasons: ReadonlyMap<string, string
   return reason === undefined ? `- ${words}` : `- \`${path}\`: ${reason}`;
 }
 
-function deprecationsOf(sdl: string): Map<string, string> {
+function readDeprecations(sdl: string): Map<string, string> {
   return new Map(
-    Object.values(schemaOf(sdl).getTypeMap()).flatMap((type) =>
+    Object.values(parseSdl(sdl).getTypeMap()).flatMap((type) =>
       isObjectType(type)
         ? Object.values(type.getFields()).flatMap(({ name, deprecationReason }): [string, string][] =>
             deprecationReason == null ? [] : [[`${type.name}.${name}`, deprecationReason]],
@@ -60,10 +60,10 @@ function deprecationsOf(sdl: string): Map<string, string> {
 
 /** Prints the differences in event payloads, which all versions share; empty if there are none. */
 function printEventChanges(before: ApiState["events"], after: ApiState["events"]): string {
-  const changes = eventChanges(before, after);
+  const changes = findEventChanges(before, after);
   const lines = headings.flatMap(([weight, heading]) =>
     changes
-      .filter((change) => change.weight === weight)
+      .filter((change) => change.impact === weight)
       .map(({ path, message }) => `- ${heading}: ${weight === "added" ? `\`${path}\`` : message}`),
   );
   if (lines.length === 0) return "";

@@ -1,12 +1,12 @@
 import type { ClientBase } from "pg";
-import type { Found } from "./finding.ts";
+import type { UnplacedFinding } from "./finding.ts";
 import type { OldColumns } from "./old-columns.ts";
 import type { Places } from "./places.ts";
 import type { Script } from "./script.ts";
 import type { ApiState } from "./state.ts";
 
 /** The input of a check. */
-export interface Subject {
+export interface CheckInput {
   /** The database with all uncommitted migrations, as its owner. */
   client: ClientBase;
   /** Uncommitted migrations: the files of db/current, or the migrations that a database doesn't have yet. */
@@ -23,8 +23,8 @@ export interface Subject {
 }
 
 /** A check for one or more kinds of faults. */
-export interface Source {
+export interface CheckStep {
   /** One or two words, for the message when the check can't run. */
   name: string;
-  find(subject: Subject): Promise<Found[]>;
+  find(subject: CheckInput): Promise<UnplacedFinding[]>;
 }

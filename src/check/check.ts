@@ -3,29 +3,29 @@ import type { CurrentFile } from "../migrations/migration-files.ts";
 import { readCommitted, readCurrent } from "../migrations/migration-files.ts";
 import { apiDiff, eventDiff } from "./api-diff.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
-import type { Finding, Found } from "./finding.ts";
+import type { Finding, UnplacedFinding } from "./finding.ts";
 import { forgottenFixtures } from "./fixtures.ts";
 import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
 import type { OldColumns } from "./old-columns.ts";
-import { committedColumns } from "./old-columns.ts";
+import { readCommittedColumns } from "./old-columns.ts";
 import { indexUse } from "./plans/index-use.ts";
 import { policies } from "./plans/policies.ts";
 import { Places } from "./places.ts";
 import type { Script } from "./script.ts";
 import { readScript } from "./script.ts";
-import type { Source, Subject } from "./check-source.ts";
+import type { CheckStep, CheckInput } from "./check-source.ts";
 import type { ApiState } from "./state.ts";
 import { applyWaivers } from "./waivers.ts";
 
 /** Checks of migrations that need no database. */
-const syntax: Source = {
+const syntax: CheckStep = {
   name: "syntax",
   find: async ({ scripts }) => scripts.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
 };
 
 /** All checks, in the order of the report. */
-export const sources: readonly Source[] = [
+export const checkSteps: readonly CheckStep[] = [
   syntax,
   dangerousDdl,
   forgottenFixtures,
@@ -51,7 +51,7 @@ export interface CheckOptions {
   /** The database in which the service recorded who uses which field, if it is another one. */
   recorded?: ClientBase;
   /** The checks to run; by default all. */
-  only?: readonly Source[];
+  only?: readonly CheckStep[];
   /** Stops the run between two checks. */
   signal?: AbortSignal;
 }
@@ -64,9 +64,9 @@ export interface CheckOptions {
  */
 export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
   const scripts = options.scripts ?? (await readScripts(options.current));
-  const oldColumns = options.oldColumns ?? (await committedColumns());
+  const oldColumns = options.oldColumns ?? (await readCommittedColumns());
   const { before = null, after = () => Promise.reject(new Error("nothing to compare with")) } = options;
-  const subject: Subject = {
+  const subject: CheckInput = {
     client,
     scripts,
     oldColumns,
@@ -76,25 +76,25 @@ export async function check(client: ClientBase, options: CheckOptions = {}): Pro
     recorded: options.recorded ?? client,
   };
   const findings: Finding[] = [];
-  for (const source of options.only ?? sources) {
+  for (const source of options.only ?? checkSteps) {
     options.signal?.throwIfAborted();
     try {
       const found = await source.find(subject);
-      findings.push(...(await Promise.all(found.map((one) => placed(one, subject.places)))));
+      findings.push(...(await Promise.all(found.map((one) => addPlace(one, subject.places)))));
     } catch (error) {
-      findings.push(brokenOff(source, error as Error));
+      findings.push(createUncheckedFinding(source, error as Error));
     }
   }
   const committed = (await readCommitted()).map(({ text }) => text);
-  return applyWaivers(findings, scripts, committed).sort(byWeight);
+  return applyWaivers(findings, scripts, committed).sort(compareBySeverity);
 }
 
 async function readScripts(current?: readonly CurrentFile[]): Promise<Script[]> {
   return Promise.all((current ?? (await readCurrent())).map(readScript));
 }
 
-async function placed(found: Found, places: Places): Promise<Finding> {
-  const place = found.file === undefined && found.object !== null ? await places.of(found.object) : null;
+async function addPlace(found: UnplacedFinding, places: Places): Promise<Finding> {
+  const place = found.file === undefined && found.object !== null ? await places.find(found.object) : null;
   const { file = place?.file ?? null, line = place?.line ?? null } = found;
   return { ...found, file, line };
 }
@@ -105,7 +105,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** A check that can't run is a finding, because it proves nothing. */
-const brokenOff = ({ name }: Source, { message }: Error): Finding => ({
+const createUncheckedFinding = ({ name }: CheckStep, { message }: Error): Finding => ({
   rule: "unchecked",
   severity: "error",
   file: null,
@@ -116,10 +116,10 @@ const brokenOff = ({ name }: Source, { message }: Error): Finding => ({
   remedy: "Mend what the message names, and check again.",
 });
 
-const weights = { error: 0, warning: 1, note: 2 };
+const severityRanks = { error: 0, warning: 1, note: 2 };
 
-function byWeight(one: Finding, other: Finding): number {
-  const weight = ({ severity, waived }: Finding) => (waived === undefined ? weights[severity] : 3);
+function compareBySeverity(one: Finding, other: Finding): number {
+  const weight = ({ severity, waived }: Finding) => (waived === undefined ? severityRanks[severity] : 3);
   return (
     weight(one) - weight(other) ||
     (one.file ?? "").localeCompare(other.file ?? "") ||

@@ -7,11 +7,11 @@ import { check } from "./check.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
 import { frozenVersions } from "./frozen.ts";
-import { oldColumnsOf } from "./old-columns.ts";
-import { linesOf, parsed } from "./script.ts";
+import { readColumns } from "./old-columns.ts";
+import { listPlaces, parseScript } from "./script.ts";
 import { readParts } from "./state.ts";
 
-export interface PendingAt {
+export interface PendingTarget {
   /** The database, as an administrator, and a connection to it. */
   adminUrl: string;
   client: pg.Client;
@@ -21,18 +21,18 @@ export interface PendingAt {
 }
 
 /** Checks committed migrations that a database doesn't have yet. */
-export async function findIn(
+export async function checkPending(
   pending: readonly CurrentFile[],
-  { adminUrl, client, done, onNote }: PendingAt,
+  { adminUrl, client, done, onNote }: PendingTarget,
 ): Promise<Finding[]> {
   const scripts = await Promise.all(
     pending.map(({ name, text }) => {
       const file = `db/committed/${name}`;
-      return parsed(file, text, linesOf(text, file));
+      return parseScript(file, text, listPlaces(text, file));
     }),
   );
   const options = { scripts, recorded: client };
-  const oldColumns = await oldColumnsOf(client);
+  const oldColumns = await readColumns(client);
   const dangers = await check(client, { ...options, oldColumns, only: [dangerousDdl] });
   try {
     const breaches = await withCommitted(

@@ -23,7 +23,7 @@ export interface Finding {
 }
 
 /** A finding as a check reports it. Without a file, the place that defines its object is used. */
-export type Found = Omit<Finding, keyof Place> & Partial<Pick<Finding, keyof Place>>;
+export type UnplacedFinding = Omit<Finding, keyof Place> & Partial<Pick<Finding, keyof Place>>;
 
 /** Whether the findings block the migration. */
 export function isRefused(findings: readonly Finding[]): boolean {

@@ -4,14 +4,14 @@ import {
   migrationsFolder,
   readCommitted,
   readCurrent,
-  sqlFilesIn,
-  withIncludes,
+  listSqlFiles,
+  includeFixtures,
 } from "../migrations/migration-files.ts";
 import type { Finding } from "./finding.ts";
-import type { Source } from "./check-source.ts";
+import type { CheckStep } from "./check-source.ts";
 
 /** Finds fixtures that no migration includes as they are now. A migration may also change only their comments. */
-export const forgottenFixtures: Source = {
+export const forgottenFixtures: CheckStep = {
   name: "fixtures",
   async find({ scripts }) {
     const committed = new Map<string, string>();
@@ -19,7 +19,7 @@ export const forgottenFixtures: Source = {
     for (const text of migrations)
       for (const [, name, own] of text.matchAll(/^--! Included (\S+)\n([^]*?)^--! EndIncluded \1$/gm))
         committed.set(name!, own!);
-    const current = await Promise.all((await readCurrent()).map(({ text }) => withIncludes(text)));
+    const current = await Promise.all((await readCurrent()).map(({ text }) => includeFixtures(text)));
     const newest = new Map([...migrations, ...current].flatMap(commentsIn));
     const isInDatabase = (copy: string | undefined, text: string): boolean =>
       copy !== undefined &&
@@ -30,7 +30,7 @@ export const forgottenFixtures: Source = {
         [...text.matchAll(/^--! Included (\S+)$/gm)].map(([, name]) => name!),
       ),
     );
-    const names = await sqlFilesIn("fixtures");
+    const names = await listSqlFiles("fixtures");
     const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
     return names
       .filter((name, index) => !pending.has(name) && !isInDatabase(committed.get(name), texts[index]!))

@@ -1,35 +1,37 @@
 import type { ClientBase } from "pg";
 import { isServed } from "../versions/lifetime.ts";
 import { versions } from "../versions/versions.ts";
-import type { Found } from "./finding.ts";
-import type { Source } from "./check-source.ts";
+import type { UnplacedFinding } from "./finding.ts";
+import type { CheckStep } from "./check-source.ts";
 import type { FrozenPart } from "./state.ts";
 import { readParts } from "./state.ts";
 
-const keyOf = ({ version, kind, name }: FrozenPart) => `${version} ${kind} ${name}`;
+const createPartKey = ({ version, kind, name }: FrozenPart) => `${version} ${kind} ${name}`;
 const firstLine = (text: string) => text.split("\n")[0]!;
 
 /**
  * Finds views, columns, types and functions of frozen versions that a migration alters on purpose. A migration that alters
  * one without recording it is refused when it runs.
  */
-export const frozenVersions: Source = {
+export const frozenVersions: CheckStep = {
   name: "frozen versions",
   async find({ before, client, recorded }) {
     if (before === null) return [];
-    const old = new Map(before.parts.map((part) => [keyOf(part), part]));
-    const next = new Map((await readParts(client)).map((part) => [keyOf(part), part]));
+    const old = new Map(before.parts.map((part) => [createPartKey(part), part]));
+    const next = new Map((await readParts(client)).map((part) => [createPartKey(part), part]));
     const known = new Set(before.parts.map(({ version }) => version));
     const left = new Set([...next.values()].map(({ version }) => version));
     const dropped = [...known].filter((version) => !left.has(version));
-    const gone = [...old.values()].filter((part) => left.has(part.version) && !next.has(keyOf(part)));
-    const changed = [...next.values()].filter((part) => isChanged(old.get(keyOf(part)), part));
-    const added = [...next.values()].filter((part) => known.has(part.version) && !old.has(keyOf(part)));
+    const gone = [...old.values()].filter((part) => left.has(part.version) && !next.has(createPartKey(part)));
+    const changed = [...next.values()].filter((part) => isChanged(old.get(createPartKey(part)), part));
+    const added = [...next.values()].filter(
+      (part) => known.has(part.version) && !old.has(createPartKey(part)),
+    );
     return [
-      ...(await Promise.all(dropped.map((version) => dropping(version, recorded)))).flat(),
-      ...gone.map((part) => breach(part, "is gone")),
-      ...changed.map((part) => breach(part, changeOf(old.get(keyOf(part))!, part))),
-      ...added.map(growth),
+      ...(await Promise.all(dropped.map((version) => reportDrop(version, recorded)))).flat(),
+      ...gone.map((part) => reportBreach(part, "is gone")),
+      ...changed.map((part) => reportBreach(part, describeChange(old.get(createPartKey(part))!, part))),
+      ...added.map(reportGrowth),
     ];
   },
 };
@@ -38,12 +40,12 @@ export const frozenVersions: Source = {
 const isChanged = (old: FrozenPart | undefined, { kind, definition }: FrozenPart): boolean =>
   old !== undefined && old.definition !== definition && kind !== "query" && kind !== "body";
 
-const changeOf = ({ definition: old }: FrozenPart, { definition }: FrozenPart): string =>
+const describeChange = ({ definition: old }: FrozenPart, { definition }: FrozenPart): string =>
   firstLine(old) === firstLine(definition)
     ? "has another comment"
     : `was: ${firstLine(old)}; is: ${firstLine(definition)}`;
 
-const breach = ({ version, kind, name }: FrozenPart, what: string): Found => ({
+const reportBreach = ({ version, kind, name }: FrozenPart, what: string): UnplacedFinding => ({
   rule: "frozen-version",
   severity: "error",
   object: `${version}.${name}`,
@@ -53,7 +55,7 @@ const breach = ({ version, kind, name }: FrozenPart, what: string): Found => ({
 });
 
 /** Finds the removal of a version that is still served, with its recorded users. */
-async function dropping(schemaName: string, recorded: ClientBase): Promise<Found[]> {
+async function reportDrop(schemaName: string, recorded: ClientBase): Promise<UnplacedFinding[]> {
   const version = versions.find((one) => one.schemaName === schemaName);
   if (version === undefined || !isServed(version, versions, Date.now())) return [];
   const { rows } = await recorded.query<{ name: string; day: string }>(
@@ -74,7 +76,7 @@ async function dropping(schemaName: string, recorded: ClientBase): Promise<Found
   ];
 }
 
-const growth = ({ version, kind, name }: FrozenPart): Found => ({
+const reportGrowth = ({ version, kind, name }: FrozenPart): UnplacedFinding => ({
   rule: "frozen-version-grows",
   severity: "note",
   object: `${version}.${name}`,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { ClientBase } from "pg";
-import type { Found } from "./finding.ts";
-import type { Source } from "./check-source.ts";
+import type { UnplacedFinding } from "./finding.ts";
+import type { CheckStep } from "./check-source.ts";
 
 const folder = new URL("../../db/lint/", import.meta.url);
 
@@ -25,15 +25,18 @@ export async function readLints(): Promise<Lint[]> {
       const [comment] = /^(--.*\n)+/.exec(query)!;
       const [why, remedy = ""] = comment.replace(/^-- ?/gm, "").split("Remedy:");
       const name = file.replace(".sql", "");
-      return { name, why: joined(why!), remedy: joined(remedy), query };
+      return { name, why: joinLines(why!), remedy: joinLines(remedy), query };
     }),
   );
 }
 
-const joined = (text: string) => text.trim().replaceAll("\n", " ");
+const joinLines = (text: string) => text.trim().replaceAll("\n", " ");
 
 /** Runs a lint and returns its findings, without their places. */
-export async function findByLint(client: ClientBase, { name, why, remedy, query }: Lint): Promise<Found[]> {
+export async function runLint(
+  client: ClientBase,
+  { name, why, remedy, query }: Lint,
+): Promise<UnplacedFinding[]> {
   const { rows } = await client.query<Record<string, unknown>>(query).catch((cause: Error) => {
     throw new Error(`${name}: ${cause.message}`, { cause });
   });
@@ -51,11 +54,11 @@ export async function findByLint(client: ClientBase, { name, why, remedy, query 
 }
 
 /** All queries of db/lint. */
-export const lints: Source = {
+export const lints: CheckStep = {
   name: "db/lint",
   async find({ client }) {
-    const found: Found[] = [];
-    for (const lint of await readLints()) found.push(...(await findByLint(client, lint)));
+    const found: UnplacedFinding[] = [];
+    for (const lint of await readLints()) found.push(...(await runLint(client, lint)));
     return found;
   },
 };

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { withClient } from "../postgres/client.ts";
 import { readCommitted } from "../migrations/migration-files.ts";
-import { hashesIn } from "../migrations/migration-history.ts";
+import { readHashes } from "../migrations/migration-history.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Finding } from "./finding.ts";
 import { isRefused } from "./finding.ts";
@@ -21,7 +21,7 @@ export interface PendingOptions {
  * @param adminUrl the database, as an administrator
  * @throws {UserError} with the dangers
  */
-export async function requireHarmlessPending(
+export async function requireSafePending(
   adminUrl: string,
   { accepted = [], onNote = () => {} }: PendingOptions = {},
 ): Promise<void> {
@@ -43,10 +43,10 @@ async function findInPending(
   client: pg.Client,
   onNote: (note: string) => void,
 ): Promise<Finding[]> {
-  const { length: done } = await hashesIn(client);
+  const { length: done } = await readHashes(client);
   const pending = (await readCommitted()).slice(done);
   if (done === 0 || pending.length === 0) return [];
   // The check is slow to load, and usually nothing is pending
-  const { findIn } = await import("./find-in-pending.ts");
+  const { checkPending: findIn } = await import("./find-in-pending.ts");
   return findIn(pending, { adminUrl, client, done, onNote });
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { migrationsFolder, sqlFilesIn } from "../migrations/migration-files.ts";
+import { migrationsFolder, listSqlFiles } from "../migrations/migration-files.ts";
 import type { Place } from "../migrations/migration-files.ts";
 import type { Script } from "./script.ts";
 
@@ -10,7 +10,7 @@ const creation =
 /** Knows which files define the objects of the database. */
 export class Places {
   readonly #scripts: readonly Script[];
-  #made: Promise<Map<string, Place>> | undefined;
+  #creations: Promise<Map<string, Place>> | undefined;
 
   /** @param scripts uncommitted migrations, which are searched first */
   constructor(scripts: readonly Script[]) {
@@ -22,18 +22,18 @@ export class Places {
    *
    * @param object its name with its schema, as Postgres prints it; with the parameters of a function, or a column
    */
-  async of(object: string): Promise<Place | null> {
+  async find(object: string): Promise<Place | null> {
     const name = object.replace(/\(.*$/s, "");
     for (const wanted of new Set([name, name.replace(/\.[^.]*$/, "")])) {
       if (!wanted.includes(".")) continue;
-      const place = this.#written(wanted) ?? (await this.#allMade()).get(wanted) ?? null;
+      const place = this.#findInScripts(wanted) ?? (await this.#readCreations()).get(wanted) ?? null;
       if (place !== null) return place;
     }
     return null;
   }
 
   /** Finds the statement that creates an object, or else the last one that names it. */
-  #written(name: string): Place | undefined {
+  #findInScripts(name: string): Place | undefined {
     const word = new RegExp(`(?<![\\w.])${RegExp.escape(name)}(?![\\w])`);
     const naming = this.#scripts.flatMap(({ statements }) =>
       statements.filter(({ text }) => word.test(text)),
@@ -42,16 +42,16 @@ export class Places {
     return (making ?? naming.at(-1))?.place;
   }
 
-  #allMade(): Promise<Map<string, Place>> {
-    return (this.#made ??= readMade());
+  #readCreations(): Promise<Map<string, Place>> {
+    return (this.#creations ??= readCreations());
   }
 }
 
 /** Finds where fixtures and committed migrations create objects; the newest place counts. */
-async function readMade(): Promise<Map<string, Place>> {
+async function readCreations(): Promise<Map<string, Place>> {
   const made = new Map<string, Place>();
   for (const folder of ["committed", "fixtures"] as const) {
-    for (const name of await sqlFilesIn(folder)) {
+    for (const name of await listSqlFiles(folder)) {
       const text = await readFile(join(migrationsFolder, folder, name), "utf8");
       for (const [index, line] of text.split("\n").entries()) {
         const [, object] = creation.exec(line) ?? [];

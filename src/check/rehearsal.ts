@@ -7,19 +7,19 @@ import { withCommitted } from "../migrations/templates.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { retry } from "../lib/retry.ts";
-import { check, sources } from "./check.ts";
+import { check, checkSteps } from "./check.ts";
 import type { Finding } from "./finding.ts";
 import { rows } from "./rows.ts";
 import type { ApiState } from "./state.ts";
 import { readEvents, readState } from "./state.ts";
 
 /** Reads the API of a database with the committed migrations only. */
-export function committedState(adminUrl: string): Promise<ApiState> {
-  return withCommitted(adminUrl, stateAt);
+export function readCommittedState(adminUrl: string): Promise<ApiState> {
+  return withCommitted(adminUrl, readStateAt);
 }
 
 /** Reads the event payloads at a version's release, from a database with the migrations up to then. */
-export async function eventsAtRelease(adminUrl: string, schemaName: string): Promise<ApiState["events"]> {
+export async function readEventsAtRelease(adminUrl: string, schemaName: string): Promise<ApiState["events"]> {
   const release = new RegExp(
     `api_meta\\.freeze\\('api_unstable', '${schemaName}'\\)|create schema ${schemaName};`,
   );
@@ -29,25 +29,26 @@ export async function eventsAtRelease(adminUrl: string, schemaName: string): Pro
   return withCommitted(adminUrl, events, { upTo: Number.parseInt(migration.name) });
 }
 
-const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readState(client, urlAsOwner(url)));
+const readStateAt = (url: string) =>
+  withClient(urlAsOwner(url), (client) => readState(client, urlAsOwner(url)));
 
 /**
  * Checks the uncommitted migrations on a temporary database.
  *
  * @param adminUrl the current database, in which the service recorded who uses which field
- * @param wanted files of db/current; by default all
+ * @param files files of db/current; by default all
  * @param fill inserts rows before the migrations run; by default there are none
  */
 export async function checkCurrent(
   adminUrl: string,
-  wanted?: readonly CurrentFile[],
+  files?: readonly CurrentFile[],
   fill?: (ownerUrl: string) => Promise<void>,
 ): Promise<Finding[]> {
-  const current = wanted ?? (await readCurrent());
+  const current = files ?? (await readCurrent());
   return withCommitted(adminUrl, async (url) => {
-    const before = current.some(hasStatements) ? await stateAt(url) : null;
+    const before = current.some(hasStatements) ? await readStateAt(url) : null;
     await fill?.(urlAsOwner(url));
-    const failure = await failureOf(runCurrentMigration(url, {}, current));
+    const failure = await findFailure(runCurrentMigration(url, {}, current));
     if (failure !== null) return [failure];
     const after = (client: pg.ClientBase) => readState(client, urlAsOwner(url));
     const whole = () =>
@@ -60,7 +61,7 @@ export async function checkCurrent(
             before,
             recorded,
             after: () => after(client),
-            only: fill === undefined ? sources : [...sources, rows],
+            only: fill === undefined ? checkSteps : [...checkSteps, rows],
           }),
         );
         if (isLost)
@@ -84,7 +85,7 @@ const [attempts, pauseMs] = [4, 500];
 const isMissing = /\((3F000|42P01)\)/;
 
 /** Returns a migration's failure as a finding; null when it succeeds. */
-async function failureOf(run: Promise<void>): Promise<Finding | null> {
+async function findFailure(run: Promise<void>): Promise<Finding | null> {
   try {
     await run;
     return null;

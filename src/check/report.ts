@@ -17,25 +17,25 @@ export function printFindings(findings: readonly Finding[], { color = false } = 
     const [way] = remedies;
     const ways = remedies.size === 1 && way !== "" ? [`  Remedy: ${way}`] : [];
     const lines = group.flatMap((finding) => [
-      `  ${paint("bold", placeOf(finding))}${aboutOf(finding)}`,
+      `  ${paint("bold", formatPlace(finding))}${formatSubject(finding)}`,
       ...(remedies.size > 1 ? [`    Remedy: ${finding.remedy}`] : []),
     ]);
     return [heading, ...lines, ...(why === "" ? [] : [`  ${why}`]), ...ways].join("\n");
   });
   const waived = findings.filter((finding) => finding.waived !== undefined).map(printWaived);
-  return [...blocks, ...(waived.length > 0 ? [waived.join("\n")] : []), summaryOf(findings)].join("\n\n");
+  return [...blocks, ...(waived.length > 0 ? [waived.join("\n")] : []), formatSummary(findings)].join("\n\n");
 }
 
-const placeOf = ({ file, line }: Finding) =>
+const formatPlace = ({ file, line }: Finding) =>
   file === null ? "" : `${file}${line === null ? "" : `:${line}`} `;
 
-const aboutOf = ({ object, what }: Finding) => [object, what].filter(Boolean).join(": ");
+const formatSubject = ({ object, what }: Finding) => [object, what].filter(Boolean).join(": ");
 
 const printWaived = (finding: Finding) =>
-  `waived ${finding.rule} ${placeOf(finding)}${aboutOf(finding)} (${finding.waived})`;
+  `waived ${finding.rule} ${formatPlace(finding)}${formatSubject(finding)} (${finding.waived})`;
 
 /** Returns a line with the number of findings of each severity. */
-function summaryOf(findings: readonly Finding[]): string {
+function formatSummary(findings: readonly Finding[]): string {
   if (findings.length === 0) return "The check is clean.";
   const open = findings.filter(({ waived }) => waived === undefined);
   const counts = (["error", "warning", "note"] as const).flatMap((severity) => {

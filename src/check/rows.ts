@@ -1,14 +1,14 @@
 import type { ClientBase } from "pg";
-import type { Found } from "./finding.ts";
-import type { Source } from "./check-source.ts";
+import type { UnplacedFinding } from "./finding.ts";
+import type { CheckStep } from "./check-source.ts";
 
 /** Finds constraints that rows break, and nulls in columns that the API declares non-null. Needs rows. */
-export const rows: Source = {
+export const rows: CheckStep = {
   name: "rows",
   async find({ client }) {
     await client.query("begin");
     try {
-      return [...(await brokenRules(client)), ...(await nulls(client))];
+      return [...(await findBrokenConstraints(client)), ...(await findNulls(client))];
     } finally {
       await client.query("rollback");
     }
@@ -16,13 +16,13 @@ export const rows: Source = {
 };
 
 /** Tries to validate constraints that are not valid yet. */
-async function brokenRules(client: ClientBase): Promise<Found[]> {
+async function findBrokenConstraints(client: ClientBase): Promise<UnplacedFinding[]> {
   const { rows: rules } = await client.query<{ place: string; name: string }>(
     `select c.conrelid::regclass::text as place, quote_ident(c.conname) as name
      from pg_constraint c join pg_class t on t.oid = c.conrelid
      join api_meta.own_schema s on s.oid = t.relnamespace where not c.convalidated and c.conenforced`,
   );
-  const broken: Found[] = [];
+  const broken: UnplacedFinding[] = [];
   for (const { place, name } of rules) {
     await client.query("savepoint rule");
     const error = await client.query(`alter table ${place} validate constraint ${name}`).then(
@@ -35,7 +35,7 @@ async function brokenRules(client: ClientBase): Promise<Found[]> {
   return broken;
 }
 
-const brokenRule = (object: string, what: string): Found => ({
+const brokenRule = (object: string, what: string): UnplacedFinding => ({
   rule: "rows-break-rule",
   severity: "warning",
   object,
@@ -45,13 +45,13 @@ const brokenRule = (object: string, what: string): Found => ({
 });
 
 /** Looks for nulls in columns that the API declares non-null and no table constraint guarantees. */
-async function nulls(client: ClientBase): Promise<Found[]> {
+async function findNulls(client: ClientBase): Promise<UnplacedFinding[]> {
   const { rows: columns } = await client.query<{ view: string; name: string }>(
     `select o.view::text as view, quote_ident(o.column_name) as name
      from api_meta.own_schema s cross join lateral api_meta.view_origins(s.name) o
      where s.is_api and o.is_promised and o.is_never_null is not true`,
   );
-  const found: Found[] = [];
+  const found: UnplacedFinding[] = [];
   for (const { view, name } of columns) {
     const { rowCount } = await client.query(`select from ${view} where ${name} is null limit 1`);
     if (rowCount !== 0)

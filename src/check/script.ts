@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { Node } from "libpg-query";
 import type { CurrentFile, Place } from "../migrations/migration-files.ts";
-import { isWithoutTransaction, originsOf, withIncludes } from "../migrations/migration-files.ts";
+import { isWithoutTransaction, listOrigins, includeFixtures } from "../migrations/migration-files.ts";
 import { loadParser } from "../postgres/parser.ts";
 import type { Parser } from "../postgres/parser.ts";
 import type { Finding } from "./finding.ts";
@@ -29,7 +29,7 @@ export interface Script {
 
 /** Reads a file of db/current with its fixtures included. */
 export async function readScript({ name, text }: CurrentFile): Promise<Script> {
-  return parsed(join("db/current", name), await withIncludes(text));
+  return parseScript(join("db/current", name), await includeFixtures(text));
 }
 
 /**
@@ -42,15 +42,15 @@ function loadUnoptimized(): Promise<Parser> {
 }
 
 /** Splits a migration into statements. @param origins the files that its lines are from */
-export async function parsed(
+export async function parseScript(
   file: string,
   text: string,
-  origins: readonly Place[] = originsOf(text, file),
+  origins: readonly Place[] = listOrigins(text, file),
 ): Promise<Script> {
   const parser = await loadUnoptimized();
   const isInTransaction = !isWithoutTransaction(text);
   try {
-    return { file, text, isInTransaction, statements: statementsOf(parser, text, origins) };
+    return { file, text, isInTransaction, statements: splitStatements(parser, text, origins) };
   } catch (error) {
     if (!parser.hasSqlDetails(error)) throw error;
     const { message, cursorPosition } = error.sqlDetails!;
@@ -69,7 +69,7 @@ const syntaxFault = (place: Place, message: string): Finding => ({
   remedy: "Mend the statement.",
 });
 
-function statementsOf(parser: Parser, text: string, origins: readonly Place[]): Statement[] {
+function splitStatements(parser: Parser, text: string, origins: readonly Place[]): Statement[] {
   const bytes = Buffer.from(text);
   const { stmts = [] } = parser.parseSync(text);
   let end = 0;
@@ -78,13 +78,13 @@ function statementsOf(parser: Parser, text: string, origins: readonly Place[]): 
     const before = bytes.toString("utf8", end, from);
     const own = bytes.toString("utf8", from, from + length);
     const begun = /^(\s|--[^\n]*\n)*/.exec(own)![0];
-    line += linesIn(before) + linesIn(begun);
+    line += countLines(before) + countLines(begun);
     const place = origins[line]!;
-    line += linesIn(own) - linesIn(begun);
+    line += countLines(own) - countLines(begun);
     end = from + length;
     const statement = own.slice(begun.length);
     return {
-      nodes: nodesOf(parser, stmt as Node, statement),
+      nodes: listNodes(parser, stmt as Node, statement),
       text: statement,
       comments: before + begun,
       place,
@@ -93,10 +93,10 @@ function statementsOf(parser: Parser, text: string, origins: readonly Place[]): 
 }
 
 /** Returns a statement, and the static statements within its `do` block. */
-function nodesOf(parser: Parser, node: Node, text: string): Statement["nodes"] {
+function listNodes(parser: Parser, node: Node, text: string): Statement["nodes"] {
   if (!("DoStmt" in node)) return [node];
   try {
-    const queries = statementsWithin(parser.parsePlPgSQLSync(text));
+    const queries = listSqlStatements(parser.parsePlPgSQLSync(text));
     return [
       node,
       ...queries.flatMap((query) => parser.parseSync(query).stmts?.map(({ stmt }) => stmt as Node) ?? []),
@@ -107,16 +107,19 @@ function nodesOf(parser: Parser, node: Node, text: string): Statement["nodes"] {
   }
 }
 
-function statementsWithin(tree: unknown): string[] {
+function listSqlStatements(tree: unknown): string[] {
   if (typeof tree !== "object" || tree === null) return [];
   const { PLpgSQL_stmt_execsql: own, ...rest } = tree as {
     PLpgSQL_stmt_execsql?: { sqlstmt: { PLpgSQL_expr: { query: string } } };
   };
-  return [...(own ? [own.sqlstmt.PLpgSQL_expr.query] : []), ...Object.values(rest).flatMap(statementsWithin)];
+  return [
+    ...(own ? [own.sqlstmt.PLpgSQL_expr.query] : []),
+    ...Object.values(rest).flatMap(listSqlStatements),
+  ];
 }
 
-const linesIn = (text: string): number => text.split("\n").length - 1;
+const countLines = (text: string): number => text.split("\n").length - 1;
 
 /** Returns the lines of a file as places, regardless of what was included into it. */
-export const linesOf = (text: string, file: string): Place[] =>
+export const listPlaces = (text: string, file: string): Place[] =>
   text.split("\n").map((_, index) => ({ file, line: index + 1 }));

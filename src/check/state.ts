@@ -2,7 +2,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { LRUCache } from "lru-cache";
 import type { ClientBase } from "pg";
 import { readCatalog } from "../../plugins/index.ts";
-import { fingerprintOf } from "../versions/fingerprint.ts";
+import { computeFingerprint } from "../versions/fingerprint.ts";
 import { printVersion } from "../versions/sdl.ts";
 
 /** A part of a frozen version, as it was recorded. */
@@ -30,7 +30,7 @@ export interface ApiState {
  */
 export async function readState(client: ClientBase, url: string, catalog?: string): Promise<ApiState> {
   const events = await readEvents(client);
-  return { sdl: await sdlOf(url, catalog), events, parts: await readParts(client) };
+  return { sdl: await readSdl(url, catalog), events, parts: await readParts(client) };
 }
 
 /** Reads the JSON Schemas of event payloads. */
@@ -55,12 +55,12 @@ export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
  */
 const sdls = new LRUCache<string, string>({ max: 2 }); // The committed and the current state
 
-async function sdlOf(url: string, given?: string): Promise<string> {
+async function readSdl(url: string, given?: string): Promise<string> {
   const schemaName = "api_unstable";
   const pgService = makePgService({ connectionString: url, pubsub: false });
   try {
     const catalog = given ?? (await readCatalog(pgService, schemaName));
-    const fingerprint = fingerprintOf(catalog);
+    const fingerprint = computeFingerprint(catalog);
     const sdl =
       sdls.get(fingerprint) ??
       (await printVersion({ schemaName }, pgService, () => Promise.resolve(catalog)));

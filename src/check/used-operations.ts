@@ -5,13 +5,13 @@ import { Kind, parse, validate } from "graphql";
 import type { ClientBase } from "pg";
 
 /** The source of an operation: a file, relative to the project's root, and a line; or a description without a line. */
-interface Source {
+interface OperationPlace {
   file: string;
   line: number | null;
 }
 
 /** A GraphQL operation that somebody relies on. */
-export interface StoredOperation extends Source {
+export interface KnownOperation extends OperationPlace {
   text: string;
 }
 
@@ -25,12 +25,12 @@ const patterns: Record<string, RegExp> = {
 };
 
 /** Reads the operations in guides, examples, tests and benchmarks. */
-export async function readOperations(): Promise<StoredOperation[]> {
+export async function readProjectOperations(): Promise<KnownOperation[]> {
   const files = (await Promise.all(folders.map(filesIn))).flat();
   const found = await Promise.all(
     files.map(async (file) => {
       const text = await readFile(new URL(file, root), "utf8");
-      return [...text.matchAll(patterns[extname(file)]!)].map(({ indices }): StoredOperation => {
+      return [...text.matchAll(patterns[extname(file)]!)].map(({ indices }): KnownOperation => {
         const [from, to] = (indices![1] ?? indices![2])!;
         return { file, line: text.slice(0, from).split("\n").length, text: text.slice(from, to) };
       });
@@ -40,7 +40,7 @@ export async function readOperations(): Promise<StoredOperation[]> {
 }
 
 /** Reads operations of `unstable` from the database: payload queries of webhooks, and stored operations. */
-export async function readStoredOperations(client: ClientBase): Promise<StoredOperation[]> {
+export async function readStoredOperations(client: ClientBase): Promise<KnownOperation[]> {
   const { rows } = await client.query<{ file: string; text: string }>(
     `(select format('webhook subscription %s to %s', id, topic) as file, payload_query as text
       from events.webhook_subscription where payload_query is not null and api_version = 'unstable' order by id)
@@ -62,25 +62,25 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /** An operation that a change of the API breaks. */
-export interface BrokenOperation extends Source {
+export interface BrokenOperation extends OperationPlace {
   reason: string;
 }
 
 /** Lists operations that are valid in one schema and invalid in the other. */
-export function brokenOperations(
-  operations: readonly StoredOperation[],
+export function findBrokenOperations(
+  operations: readonly KnownOperation[],
   before: GraphQLSchema,
   after: GraphQLSchema,
 ): BrokenOperation[] {
   return operations.flatMap(({ file, line, text }) => {
-    if (faultOf(before, text) !== null) return [];
-    const reason = faultOf(after, text);
+    if (findFault(before, text) !== null) return [];
+    const reason = findFault(after, text);
     return reason === null ? [] : [{ file, line, reason }];
   });
 }
 
 /** Returns why an operation is invalid in a schema; null when it is valid. */
-function faultOf(schema: GraphQLSchema, text: string): string | null {
+function findFault(schema: GraphQLSchema, text: string): string | null {
   try {
     const document = parse(text, { noLocation: true });
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION)) return "no operation";

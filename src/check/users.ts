@@ -28,18 +28,22 @@ export async function readUsers(client: ClientBase, version: string): Promise<Fi
 }
 
 /** Lists the clients that a change at a path affects, each once, with the last day of use. */
-export function usersAt(users: readonly FieldUser[], path: string, schema: GraphQLSchema): FieldUser[] {
-  const concerned = fieldsAt(path, schema);
+export function findAffectedUsers(
+  users: readonly FieldUser[],
+  path: string,
+  schema: GraphQLSchema,
+): FieldUser[] {
+  const concerned = matchFieldsAt(path, schema);
   const found = new Map<string, FieldUser>();
   for (const user of users) if (concerned(user.field) && !found.has(user.name)) found.set(user.name, user);
   return [...found.values()];
 }
 
-function fieldsAt(path: string, schema: GraphQLSchema): (field: string) => boolean {
+function matchFieldsAt(path: string, schema: GraphQLSchema): (field: string) => boolean {
   const [typeName = "", fieldName, argument] = path.split(".");
   const type = schema.getType(typeName);
   if (isInputObjectType(type) || isEnumType(type)) {
-    const leading = fieldsWith(type, schema);
+    const leading = listFieldsUsing(type, schema);
     return (field) => leading.has(field);
   }
   if (fieldName === undefined) return (field) => field.startsWith(`${typeName}.`);
@@ -51,7 +55,7 @@ function fieldsAt(path: string, schema: GraphQLSchema): (field: string) => boole
 }
 
 /** Lists the fields that return a type or take it as an argument, including nested inputs. */
-function fieldsWith(wanted: GraphQLNamedType, schema: GraphQLSchema): ReadonlySet<string> {
+function listFieldsUsing(wanted: GraphQLNamedType, schema: GraphQLSchema): ReadonlySet<string> {
   const holds = (type: GraphQLNamedType, seen = new Set<GraphQLNamedType>()): boolean => {
     if (type === wanted) return true;
     if (!isInputObjectType(type) || seen.has(type)) return false;

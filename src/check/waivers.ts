@@ -23,23 +23,23 @@ export function applyWaivers(
   committed: readonly string[],
 ): Finding[] {
   const statements = scripts.flatMap((script) => script.statements);
-  const anywhere = [...committed, ...scripts.map(({ text }) => text)].flatMap(waiversIn);
+  const anywhere = [...committed, ...scripts.map(({ text }) => text)].flatMap(parseWaivers);
   const reasonFor = ({ rule, object, file, line }: Finding): string | undefined => {
     const ofObject = anywhere.find((waiver) => waiver.rule === rule && waiver.object === object);
     if (ofObject !== undefined) return ofObject.reason;
     const above = statements
       .filter(({ place }) => place.file === file && place.line === line)
-      .flatMap(({ comments, text }) => waiversIn(comments + text));
+      .flatMap(({ comments, text }) => parseWaivers(comments + text));
     return above.find((waiver) => waiver.rule === rule && waiver.object === "")?.reason;
   };
   const settled = findings.map((finding) => {
     const waived = reasonFor(finding);
     return waived ? { ...finding, waived } : finding;
   });
-  return [...settled, ...statements.flatMap(unreasoned)];
+  return [...settled, ...statements.flatMap(findUnexplained)];
 }
 
-function waiversIn(text: string): Waiver[] {
+function parseWaivers(text: string): Waiver[] {
   return [...text.matchAll(pattern)].map(([, rule = "", object = "", reason = ""]) => ({
     rule,
     object,
@@ -47,8 +47,8 @@ function waiversIn(text: string): Waiver[] {
   }));
 }
 
-function unreasoned({ comments, text, place }: Script["statements"][number]): Finding[] {
-  return waiversIn(comments + text)
+function findUnexplained({ comments, text, place }: Script["statements"][number]): Finding[] {
+  return parseWaivers(comments + text)
     .filter(({ reason }) => reason === "")
     .map(({ rule }) => ({
       rule: "waiver",

@@ -7,7 +7,7 @@ import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import { withClient } from "../postgres/client.ts";
 import { requireMajor } from "./cluster.ts";
-import { fileFailure, makeFolder } from "./folder.ts";
+import { explainFileError, makeFolder } from "./folder.ts";
 import { renewPassword } from "./password.ts";
 import { openPlace, removeRemains } from "./place.ts";
 import { exists } from "./postgres-user.ts";
@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const archives = ["base.tar.gz", "pg_wal.tar.gz"] as const;
 
 /** Parts of a data folder that belong to a running server, or that each start creates again. */
-const excluded = [
+const excludedPaths = [
   "pg_wal/* pg_replslot/* pg_dynshmem/* pg_notify/* pg_serial/* pg_snapshots/* pg_stat_tmp/* pg_subtrans/*",
   "pgsql_tmp* pg_internal.init* postmaster.pid postmaster.opts server.log",
   "backup_label tablespace_map standby.signal recovery.signal",
@@ -33,15 +33,15 @@ export interface Backup {
 }
 
 /** The name of a complete backup, such as 20261122T210000Z-7561234567890123456. */
-const form = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d+)$/;
+const namePattern = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d+)$/;
 
 /** Returns the complete backups in a folder, oldest first. */
 export async function listBackups(folder: string): Promise<Backup[]> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => form.test(name));
+  const names = (await readdir(folder).catch(() => [])).filter((name) => namePattern.test(name));
   return names.sort().map((name) => ({
     folder: resolve(folder, name),
-    begunAt: new Date(name.replace(form, "$1-$2-$3T$4:$5:$6Z")),
-    cluster: name.replace(form, "$7"),
+    begunAt: new Date(name.replace(namePattern, "$1-$2-$3T$4:$5:$6Z")),
+    cluster: name.replace(namePattern, "$7"),
   }));
 }
 
@@ -56,7 +56,7 @@ export async function listBackups(folder: string): Promise<Backup[]> {
  */
 export async function makeBackup(adminUrl: string, to: string): Promise<string> {
   return withClient(adminUrl, async (client) => {
-    const { data, name } = await begin(client);
+    const { data, name } = await beginBackup(client);
     if ((await lstat(join(data, "pg_wal"))).isSymbolicLink())
       throw new UserError(
         "The write-ahead log of this cluster is in another folder: use pg_basebackup or pgBackRest.",
@@ -66,8 +66,8 @@ export async function makeBackup(adminUrl: string, to: string): Promise<string> 
     await makeFolder(unfinished, 0o700);
     const [base, log] = archives.map((archive) => join(unfinished, archive));
     try {
-      await pack(base!, "-C", data, ...excluded.map((path) => `--exclude=${path}`), ".");
-      const { label, segments } = await end(client, join(data, "pg_wal"));
+      await pack(base!, "-C", data, ...excludedPaths.map((path) => `--exclude=${path}`), ".");
+      const { label, segments } = await endBackup(client, join(data, "pg_wal"));
       await writeFile(join(unfinished, "backup_label"), label, { mode: 0o600 });
       const files = segments.map((segment) => `pg_wal/${segment}`);
       await pack(log!, "-C", unfinished, "backup_label", "-C", data, ...files);
@@ -80,12 +80,12 @@ export async function makeBackup(adminUrl: string, to: string): Promise<string> 
       return folder;
     } catch (error) {
       await rm(unfinished, { recursive: true, force: true });
-      throw fileFailure(error);
+      throw explainFileError(error);
     }
   });
 }
 
-async function begin(client: pg.Client): Promise<{ data: string; name: string }> {
+async function beginBackup(client: pg.Client): Promise<{ data: string; name: string }> {
   const { rows } = await client.query<{ data: string; name: string; tablespaces: number }>(
     `select current_setting('data_directory') as data,
        to_char(clock_timestamp() at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z-"') || system_identifier as name,
@@ -104,7 +104,7 @@ async function begin(client: pg.Client): Promise<{ data: string; name: string }>
 }
 
 /** Ends the backup. @returns its label, and its files of the write-ahead log */
-async function end(client: pg.Client, log: string): Promise<{ label: string; segments: string[] }> {
+async function endBackup(client: pg.Client, log: string): Promise<{ label: string; segments: string[] }> {
   const { rows } = await client.query<{ label: string; last: string }>(
     `select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(wait_for_archive => false)`,
   );
@@ -114,34 +114,34 @@ async function end(client: pg.Client, log: string): Promise<{ label: string; seg
     name.endsWith(".history") || (/^[0-9A-F]{24}$/.test(name) && name >= first! && name <= last);
   const segments = (await readdir(log)).filter(isPart);
   const count = segments.filter((name) => !name.endsWith(".history")).length;
-  if (count !== numberOf(last) - numberOf(first!) + 1)
+  if (count !== segmentNumber(last) - segmentNumber(first!) + 1)
     throw new UserError("Parts of this backup's write-ahead log are already deleted. Make the backup again.");
   return { label, segments };
 }
 
 /** Returns the number of a 16 MB segment: Postgres writes it in two parts after the number of the timeline. */
-const numberOf = (segment: string): number =>
+const segmentNumber = (segment: string): number =>
   parseInt(segment.slice(8, 16), 16) * 256 + parseInt(segment.slice(16), 16);
 
 /** Matches GNU tar's messages about files that change while it reads them. The write-ahead log repairs such files. */
-const changing = /changed as we read it|removed before we read it|shrank by/;
+const changeWarnings = /changed as we read it|removed before we read it|shrank by/;
 
 /** Writes files to an archive. */
 async function pack(archive: string, ...files: string[]): Promise<void> {
   const options = { env: { ...process.env, LC_ALL: "C" }, maxBuffer: 64_000_000 };
   await run("tar", ["-czf", archive, ...files], options).catch((cause: ExecFileException) => {
     const lines = (cause.stderr ?? "").split("\n").filter((line) => line !== "");
-    if (cause.code !== 1 || !lines.every((line) => changing.test(line)))
+    if (cause.code !== 1 || !lines.every((line) => changeWarnings.test(line)))
       throw new UserError(`${archive} can't be written: ${cause.stderr || cause.message}`, { cause });
   });
 }
 
 /** Checks the archives of a backup by their checksums. @throws {UserError} when one is damaged */
 export async function checkBackup(folder: string): Promise<void> {
-  for (const archive of archives) await readFrom(folder, "gzip", "-t", join(folder, archive));
+  for (const archive of archives) await runOnBackup(folder, "gzip", "-t", join(folder, archive));
 }
 
-async function readFrom(folder: string, program: string, ...words: string[]): Promise<void> {
+async function runOnBackup(folder: string, program: string, ...words: string[]): Promise<void> {
   await run(program, words).catch((cause: ExecFileException) => {
     throw new UserError(`The backup ${folder} is damaged: ${cause.stderr || cause.message}`, { cause });
   });
@@ -174,20 +174,21 @@ export async function restoreBackup(folder: string, directory: string, runAs?: s
   if (await exists(data))
     throw new UserError(`${data} exists. Restore to another folder, or move ${data} away.`);
   await removeRemains(data);
-  const aside = await mkdtemp(`${data}.new-`).catch((error: unknown) => {
-    throw fileFailure(error);
+  const temporary = await mkdtemp(`${data}.new-`).catch((error: unknown) => {
+    throw explainFileError(error);
   });
   try {
-    for (const archive of archives) await readFrom(folder, "tar", "-xzf", join(folder, archive), "-C", aside);
-    await requireMajor(aside, major);
-    await user.ownAll(aside);
-    await renewPassword(place, aside).catch((cause: Error) => {
+    for (const archive of archives)
+      await runOnBackup(folder, "tar", "-xzf", join(folder, archive), "-C", temporary);
+    await requireMajor(temporary, major);
+    await user.ownAll(temporary);
+    await renewPassword(place, temporary).catch((cause: Error) => {
       const reason = /(FATAL|PANIC):.*/.exec(cause.message)?.[0] ?? cause.message;
       throw new UserError(`Postgres can't replay the backup ${folder}: ${reason}`, { cause });
     });
-    await rename(aside, data);
+    await rename(temporary, data);
   } catch (error) {
-    await rm(aside, { recursive: true, force: true });
-    throw fileFailure(error);
+    await rm(temporary, { recursive: true, force: true });
+    throw explainFileError(error);
   }
 }

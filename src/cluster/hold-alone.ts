@@ -11,7 +11,7 @@ const recoveryCheckMs = 250;
  *
  * @throws {UserError} when another process has the lock
  */
-export async function holdAlone(
+export async function lockCluster(
   url: string,
   home: string,
   isRunning: () => Promise<boolean>,

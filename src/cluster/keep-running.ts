@@ -7,13 +7,13 @@ import { pause, retry } from "../lib/retry.ts";
 /** Milliseconds before each restart of Postgres. After the last one fails, there is no further attempt. */
 const pausesMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
 /** Milliseconds without a failure after which earlier failures are forgotten. */
-const soundMs = 60_000;
+const stableMs = 60_000;
 
 export interface KeepRunningOptions {
   /** A connection that lasts as long as Postgres does. */
   lock: Client;
   /** Starts Postgres, unless it runs, and waits until it accepts connections. Returns a connection. */
-  bringBack(): Promise<Client>;
+  restartServer(): Promise<Client>;
   /** The path of Postgres' log. */
   log: string;
   logger: Logger;
@@ -28,7 +28,7 @@ export interface KeepRunningOptions {
  */
 export async function keepRunning({
   lock,
-  bringBack,
+  restartServer,
   log,
   logger,
   stopping,
@@ -41,12 +41,12 @@ export async function keepRunning({
   };
   const restart = () => {
     logger.warn({ attempt: failures }, "Postgres has ended unexpectedly; restarting it");
-    return bringBack();
+    return restartServer();
   };
   for (;;) {
     const begin = performance.now();
-    await lost(lock, stopping);
-    if (performance.now() - begin > soundMs) failures = 0;
+    await waitForEnd(lock, stopping);
+    if (performance.now() - begin > stableMs) failures = 0;
     await pause(nextPauseMs(), stopping);
     stopping.throwIfAborted();
     const restarted = await retry(restart, {
@@ -64,7 +64,7 @@ export async function keepRunning({
 }
 
 /** Waits until a connection has ended. */
-async function lost(client: Client, stopping: AbortSignal): Promise<void> {
+async function waitForEnd(client: Client, stopping: AbortSignal): Promise<void> {
   // The query fails if the connection ended before the listener was added
   const asked = client.query("select").then(() => once(client, "end", { signal: stopping }));
   await asked.catch(() => {});

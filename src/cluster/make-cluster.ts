@@ -19,18 +19,18 @@ export async function makeCluster({ home, user, data, program }: Place): Promise
   // In a temporary folder, because an interrupted initdb leaves something that looks like a cluster. Its name is new each
   // time, because initdb may outlive the process that started it
   await removeRemains(data);
-  const aside = await mkdtemp(`${data}.new-`);
-  await user.own(aside);
+  const temporary = await mkdtemp(`${data}.new-`);
+  await user.own(temporary);
   const password = newPassword();
   const file = `${data}.password`;
   try {
     await savePassword(file, password, user);
-    await user.execute(program("initdb"), ["-D", aside, ...initdbOptions, `--pwfile=${file}`]);
+    await user.execute(program("initdb"), ["-D", temporary, ...initdbOptions, `--pwfile=${file}`]);
     // Late, because the file indicates that there were data
     await savePassword(passwordFile(home), password, user);
-    await rename(aside, data);
+    await rename(temporary, data);
   } catch (cause) {
-    await rm(aside, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
     const reason = (cause as { stderr?: string }).stderr ?? String(cause);
     throw new UserError(`Postgres could not be set up in ${data}: ${reason}`, { cause });
   } finally {

@@ -1,8 +1,8 @@
 import { UserError } from "../errors/user-error.ts";
-import { runsOn } from "./pid-file.ts";
+import { isServerRunning } from "./pid-file.ts";
 
 /** Quotes a text as one word for a shell. */
-const forShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const ordinarySettings = {
   listen_addresses: "127.0.0.1",
@@ -21,16 +21,16 @@ interface ServerOptions {
 }
 
 /** Returns functions that start and stop the server of a cluster. */
-export function serverOf({ control, data, log, flags }: ServerOptions) {
+export function createServerControl({ control, data, log, flags }: ServerOptions) {
   return {
     async start(port: number): Promise<void> {
       const settings = { ...ordinarySettings, ...flags, port: String(port) };
-      const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${forShell(value)}`);
+      const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${quoteForShell(value)}`);
       try {
         await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
       } catch (error) {
         // After a crash, replaying the write-ahead log may take longer
-        if (await runsOn(data)) return;
+        if (await isServerRunning(data)) return;
         throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
       }
     },
@@ -39,7 +39,7 @@ export function serverOf({ control, data, log, flags }: ServerOptions) {
         await control("stop", "-m", "fast", "-w", "-t", "30");
       } catch (cause) {
         // It may have ended meanwhile
-        if (await runsOn(data))
+        if (await isServerRunning(data))
           throw new UserError(`Postgres did not stop. Its log ${log} says why.`, { cause });
       }
     },

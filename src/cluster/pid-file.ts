@@ -9,7 +9,7 @@ import { promisify } from "node:util";
  * pg_ctl isn't enough: it only checks whether a process has the id in postmaster.pid. After a crash that may be another
  * program, or a zombie. This function removes such a file, which would confuse Postgres too.
  */
-export async function runsOn(data: string): Promise<boolean> {
+export async function isServerRunning(data: string): Promise<boolean> {
   const file = join(data, "postmaster.pid");
   const pid = Number.parseInt(await readFile(file, "utf8").catch(() => ""));
   if (!(pid > 0) || !isAlive(pid)) return false; // Postgres can handle such a file

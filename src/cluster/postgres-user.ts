@@ -42,7 +42,7 @@ export async function postgresUser(home: string, runAs?: string): Promise<Postgr
       canReach: async () => true,
     };
   }
-  const named = runAs === undefined || runAs === "root" ? null : await idsOf(runAs);
+  const named = runAs === undefined || runAs === "root" ? null : await lookUpUser(runAs);
   const { uid, gid } = named ?? (await userInsteadOfRoot(home));
   const options = { uid, gid, cwd: "/" };
   return {
@@ -62,25 +62,25 @@ export async function postgresUser(home: string, runAs?: string): Promise<Postgr
 async function userInsteadOfRoot(home: string): Promise<Identity> {
   const owner = await stat(home);
   if (owner.uid !== 0) return owner;
-  return idsOf("postgres").catch(async () => {
+  return lookUpUser("postgres").catch(async () => {
     await run("useradd", ["--system", "--user-group", "--shell", "/bin/false", "postgres"]);
-    return idsOf("postgres");
+    return lookUpUser("postgres");
   });
 }
 
 /** Users that were looked up before, because a look-up runs two programs. */
-const known = new Map<string, Identity>();
+const lookedUp = new Map<string, Identity>();
 
 /**
  * Returns the ids of a user and of their group.
  *
  * @throws {UserError} when there is no such user
  */
-export async function idsOf(name: string): Promise<Identity> {
-  const idOf = async (flag: string) => Number((await run("id", [flag, "--", name])).stdout);
+export async function lookUpUser(name: string): Promise<Identity> {
+  const readId = async (flag: string) => Number((await run("id", [flag, "--", name])).stdout);
   try {
-    const found = known.get(name) ?? { uid: await idOf("-u"), gid: await idOf("-g") };
-    known.set(name, found);
+    const found = lookedUp.get(name) ?? { uid: await readId("-u"), gid: await readId("-g") };
+    lookedUp.set(name, found);
     return found;
   } catch (cause) {
     throw new UserError(`There is no user ${name} on this machine. Set RUN_AS to an existing user.`, {

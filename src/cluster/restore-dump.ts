@@ -40,10 +40,11 @@ export async function restoreDump({ from, directory, database, runAs }: DumpOpti
       await cluster.stop();
     }
   } catch (error) {
-    for (const path of [await realpath(data).catch(() => data), data, ...besides(directory)])
+    for (const path of [await realpath(data).catch(() => data), data, ...companionFiles(directory)])
       await rm(path, { recursive: true, force: true });
     throw error;
   }
 }
 
-const besides = (directory: string) => ["password", "port"].map((name) => join(resolve(directory), name));
+const companionFiles = (directory: string) =>
+  ["password", "port"].map((name) => join(resolve(directory), name));

@@ -8,7 +8,7 @@ import type { PostgresUser } from "./postgres-user.ts";
 
 // Root may start the service in a folder that no other user may enter, such as one under /root. Postgres' programs and
 // data then go to this folder, which the user who runs Postgres can enter
-const shelter = "/var/lib/stock-and-order-graphql";
+const publicDirectory = "/var/lib/stock-and-order-graphql";
 
 const packageFile = z.object({ version: z.string() });
 
@@ -22,14 +22,14 @@ export async function reachablePrograms(user: PostgresUser, program: string): Pr
   const original = dirname(dirname(program));
   const description = await readFile(join(dirname(original), "package.json"), "utf8");
   const { version } = packageFile.parse(JSON.parse(description));
-  const copy = join(shelter, `postgres-${version}`);
+  const copy = join(publicDirectory, `postgres-${version}`);
   if (!(await exists(copy))) {
-    await makeShelter();
-    const aside = await mkdtemp(`${copy}-`);
-    await cp(original, aside, { recursive: true, verbatimSymlinks: true });
-    await promisify(execFile)("chmod", ["-R", "a+rX", aside]);
-    await rename(aside, copy).catch(async (error: unknown) => {
-      await rm(aside, { recursive: true, force: true });
+    await makePublicDirectory();
+    const temporary = await mkdtemp(`${copy}-`);
+    await cp(original, temporary, { recursive: true, verbatimSymlinks: true });
+    await promisify(execFile)("chmod", ["-R", "a+rX", temporary]);
+    await rename(temporary, copy).catch(async (error: unknown) => {
+      await rm(temporary, { recursive: true, force: true });
       if (!(await exists(copy))) throw error; // Otherwise another process was faster
     });
   }
@@ -40,8 +40,8 @@ export async function reachablePrograms(user: PostgresUser, program: string): Pr
 export async function reachableData(user: PostgresUser, wanted: string): Promise<string> {
   if (await exists(wanted)) return realpath(wanted);
   if (await user.canReach(dirname(wanted))) return wanted;
-  await makeShelter();
-  const place = await mkdtemp(join(shelter, "data-"));
+  await makePublicDirectory();
+  const place = await mkdtemp(join(publicDirectory, "data-"));
   await chmod(place, 0o755);
   await rm(wanted, { force: true }); // A broken link
   const data = join(place, basename(wanted));
@@ -49,7 +49,7 @@ export async function reachableData(user: PostgresUser, wanted: string): Promise
   return data;
 }
 
-async function makeShelter(): Promise<void> {
-  await mkdir(shelter, { recursive: true });
-  await chmod(shelter, 0o755);
+async function makePublicDirectory(): Promise<void> {
+  await mkdir(publicDirectory, { recursive: true });
+  await chmod(publicDirectory, 0o755);
 }

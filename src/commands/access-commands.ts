@@ -1,5 +1,5 @@
 import { Argument } from "@commander-js/extra-typings";
-import { examples, onDatabase, printing } from "./program.ts";
+import { examples, onDatabase, addPrintingAction } from "./program.ts";
 import type { Program } from "./program.ts";
 
 const administrators = () => import("./admin.ts");
@@ -23,7 +23,7 @@ function addAdministrators(erp: Program): void {
     `Manages administrators. They may use the administration in the browser, at /admin. A password that is made is shown
 once; the database has only its hash. ${onDatabase}`,
   );
-  printing(
+  addPrintingAction(
     admin
       .command("create <name>")
       .description("Makes an administrator. NAME is a user name or an e-mail address.")
@@ -31,14 +31,14 @@ once; the database has only its hash. ${onDatabase}`,
       .addHelpText(...examples("admin create anna@example.com")),
     async (name, options) => (await administrators()).createAdmin(name, options),
   );
-  printing(
+  addPrintingAction(
     admin
       .command("list")
       .description("Shows all administrators.")
       .addHelpText(...examples("admin list")),
     async () => (await administrators()).listAdmins(),
   );
-  printing(
+  addPrintingAction(
     admin
       .command("reset-password <name>")
       .description("Gives an administrator a new password. Their sessions end, and they are active again.")
@@ -46,7 +46,7 @@ once; the database has only its hash. ${onDatabase}`,
       .addHelpText(...examples("admin reset-password anna@example.com")),
     async (name, options) => (await administrators()).resetAdminPassword(name, options),
   );
-  printing(
+  addPrintingAction(
     admin
       .command("deactivate <name>")
       .description("Ends all sessions of an administrator and refuses further log-ins.")
@@ -84,14 +84,14 @@ function addKeys(erp: Program): void {
     `Manages keys that sign tokens, and the encryption of secrets. Needs the SECRETS_KEY of the
 service. ${onDatabase}`,
   );
-  printing(
+  addPrintingAction(
     command
       .command("list")
       .description("Shows the keys that sign access tokens; never the keys themselves.")
       .addHelpText(...examples("keys list")),
     async () => (await keys()).listKeys(),
   );
-  printing(
+  addPrintingAction(
     command
       .command("rotate")
       .description(
@@ -101,7 +101,7 @@ then retires by itself.`,
       .addHelpText(...examples("keys rotate")),
     async () => (await keys()).rotateKeys(),
   );
-  printing(
+  addPrintingAction(
     command
       .command("retire <kid>")
       .description("Refuses a key, and the tokens that it has signed. Not the key that signs: rotate first.")
@@ -109,7 +109,7 @@ then retires by itself.`,
       .addHelpText(...examples("keys retire KID --now")),
     async (id, options) => (await keys()).retireKey(id, options),
   );
-  printing(
+  addPrintingAction(
     command
       .command("encrypt")
       .description(

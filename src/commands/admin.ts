@@ -2,7 +2,7 @@ import { text as textOf } from "node:stream/consumers";
 import * as administrators from "../auth/administrators.ts";
 import type { Administrator } from "../auth/administrators.ts";
 import { randomPassword } from "../auth/passwords.ts";
-import { inSnakeCase } from "./terminal.ts";
+import { toSnakeCase } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
 
@@ -12,7 +12,7 @@ interface PasswordOptions {
 }
 
 /** Stores a password, which is given or made, and says so. */
-const settingPassword =
+const createPasswordCommand =
   (store: typeof administrators.createAdministrator, text: (name: string) => string) =>
   async (name: string, { passwordStdin }: PasswordOptions): Promise<Result> => {
     const given = passwordStdin ? await readPassword() : null;
@@ -25,12 +25,12 @@ const settingPassword =
     };
   };
 
-export const createAdmin = settingPassword(
+export const createAdmin = createPasswordCommand(
   administrators.createAdministrator,
   (name) => `Made the administrator “${name}”.`,
 );
 
-export const resetAdminPassword = settingPassword(
+export const resetAdminPassword = createPasswordCommand(
   administrators.resetPassword,
   (name) => `“${name}” has a new password. Old sessions have ended.`,
 );
@@ -42,7 +42,7 @@ export async function deactivateAdmin(name: string): Promise<Result> {
 
 export async function listAdmins(): Promise<Result> {
   const all = await asOwner(administrators.listAdministrators);
-  return { json: all.map(inSnakeCase), text: all.map(describe).join("\n") || "There are no administrators." };
+  return { json: all.map(toSnakeCase), text: all.map(describe).join("\n") || "There are no administrators." };
 }
 
 function describe({ name, active, lastLogInAt }: Administrator): string {

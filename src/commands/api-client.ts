@@ -44,10 +44,12 @@ export class ApiClient {
     try {
       response = await fetch(this.#url + path, init);
     } catch (cause) {
-      throw new UserError(`The service at ${this.#url} can't be reached: ${reasonOf(cause)}`, { cause });
+      throw new UserError(`The service at ${this.#url} can't be reached: ${describeReason(cause)}`, {
+        cause,
+      });
     }
     if (response.ok) return response;
-    throw new UserError(`The service refused: ${messageIn(await response.text()) ?? response.statusText}`);
+    throw new UserError(`The service refused: ${parseMessage(await response.text()) ?? response.statusText}`);
   }
 
   /** The same with an access token. */
@@ -57,7 +59,7 @@ export class ApiClient {
   }
 
   /** The data of a GraphQL operation. @throws {UserError} when it fails */
-  async ask<Data>(query: string, variables: object): Promise<Data> {
+  async execute<Data>(query: string, variables: object): Promise<Data> {
     const response = await this.sendAuthorized("/api/graphql/unstable", {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
@@ -72,7 +74,7 @@ export class ApiClient {
   async follow(id: string, onProgress: (operation: BulkOperation) => void): Promise<BulkOperation> {
     for (;;) {
       const query = `query ($id: ID!) { bulkOperation(id: $id) { ${selection} } }`;
-      const { bulkOperation } = await this.ask<{ bulkOperation: BulkOperation | null }>(query, { id });
+      const { bulkOperation } = await this.execute<{ bulkOperation: BulkOperation | null }>(query, { id });
       if (!bulkOperation) throw new UserError("The bulk operation is gone.");
       onProgress(bulkOperation);
       if (!["uploading", "queued", "running"].includes(bulkOperation.state)) return bulkOperation;
@@ -102,13 +104,13 @@ export class ApiClient {
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const { cause, message } = error as Error;
   return cause instanceof Error && cause.message ? cause.message : message;
 }
 
 /** The message of an answer that refuses a request. */
-function messageIn(text: string): string | undefined {
+function parseMessage(text: string): string | undefined {
   try {
     const { errors, error_description: description } = JSON.parse(text) as {
       errors?: { message?: string; detail?: string }[];

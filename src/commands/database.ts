@@ -2,15 +2,15 @@ import { isRefused } from "../check/finding.ts";
 import type { Finding } from "../check/finding.ts";
 import { printFindings, printJson } from "../check/report.ts";
 import { fillAll, printProgress, readProgress } from "../migrations/backfills.ts";
-import { placeOf } from "../postgres/client.ts";
+import { formatAddress } from "../postgres/client.ts";
 import { setUpDatabase } from "../migrations/open-database.ts";
 import { commitMigration, uncommitMigration } from "../migrations/commit-migration.ts";
 import type { CurrentFile } from "../migrations/migration-files.ts";
-import { committedSchema, writeSchema } from "../migrations/schema-file.ts";
+import { printCommittedSchema, writeSchema } from "../migrations/schema-file.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { migrationUrls } from "./graphile-migrate/urls.ts";
-import { resetDatabase, resetDone } from "./reset.ts";
+import { resetDatabase, describeReset } from "./reset.ts";
 import { hasColors, say } from "./terminal.ts";
 import { asAdmin, asOwner } from "./with-database.ts";
 
@@ -29,7 +29,7 @@ export async function setUp({
     );
   }
   const approve = async (adminUrl: string) => {
-    const { requireHarmlessPending } = await import("../check/pending.ts");
+    const { requireSafePending: requireHarmlessPending } = await import("../check/pending.ts");
     await requireHarmlessPending(adminUrl, { accepted, onNote: say });
   };
   const url = await setUpDatabase(databaseUrl, { approve, renewPassword, locks, onProgress: say });
@@ -37,7 +37,7 @@ export async function setUp({
   else say(`Done. Serve with this URL. Its password is shown only now:\n\nDATABASE_URL=${url}`);
 }
 
-async function findingsOf(
+async function runCheck(
   adminUrl: string,
   current?: readonly CurrentFile[],
   hasRows = false,
@@ -58,11 +58,13 @@ export async function reset({ erase: mayErase }: { erase?: true }): Promise<void
   const { databaseUrl, production, migrationLocks: locks } = readSettings();
   if (production) throw new UserError("This is production: nothing is reset here.");
   if (databaseUrl !== undefined && !mayErase)
-    throw new UserError(`This replaces all data in ${placeOf(databaseUrl)}. If you want that, add --erase.`);
+    throw new UserError(
+      `This replaces all data in ${formatAddress(databaseUrl)}. If you want that, add --erase.`,
+    );
   await asAdmin(async (adminUrl) => {
     const begin = performance.now();
     const aside = await resetDatabase(adminUrl, { locks, onWait: say });
-    say(resetDone(aside, performance.now() - begin));
+    say(describeReset(aside, performance.now() - begin));
   });
 }
 
@@ -72,8 +74,8 @@ export async function printVariables(): Promise<void> {
 }
 
 /** Says what the check finds. Exit code 1: it refuses. */
-export async function tellFindings({ json, withData }: { json?: true; withData?: true }): Promise<void> {
-  const findings = await asAdmin((adminUrl) => findingsOf(adminUrl, undefined, withData));
+export async function printCheck({ json, withData }: { json?: true; withData?: true }): Promise<void> {
+  const findings = await asAdmin((adminUrl) => runCheck(adminUrl, undefined, withData));
   if (json) process.stdout.write(printJson(findings));
   else say(printFindings(findings, { color: hasColors() }));
   if (isRefused(findings)) process.exitCode = 1;
@@ -94,7 +96,7 @@ export async function commit(message: string, files: readonly string[]): Promise
 
 /** @throws {UserError} with what the check finds, when it refuses */
 async function requireClean(adminUrl: string, current: readonly CurrentFile[]): Promise<void> {
-  const findings = await findingsOf(adminUrl, current);
+  const findings = await runCheck(adminUrl, current);
   if (findings.length === 0) return;
   const report = printFindings(findings, { color: hasColors() });
   if (isRefused(findings)) throw new UserError(`${report}\n\nNothing was committed.`);
@@ -107,12 +109,12 @@ export async function uncommit({ shared = false }: { shared?: boolean }): Promis
 }
 
 export async function writeSchemaFile(): Promise<void> {
-  await asAdmin(async (url) => writeSchema(await committedSchema(url)));
+  await asAdmin(async (url) => writeSchema(await printCommittedSchema(url)));
   say("db/schema.sql is up to date with the committed migrations.");
 }
 
 /** Says how far backfills are. Exit code 1: one fails. */
-export async function tellBackfills({ run: isToRun }: { run?: true }): Promise<void> {
+export async function printBackfills({ run: isToRun }: { run?: true }): Promise<void> {
   const all = await asOwner(async (client) => {
     if (isToRun) await fillAll(client, say);
     return readProgress(client);

@@ -25,11 +25,11 @@ export interface DemoOptions {
 const folder = new URL("../../db/demo/", import.meta.url);
 
 /** To which moment the data reaches unless it is moved. */
-export const firstUntil = new Date("2026-06-01T08:00:00Z");
+export const defaultUntil = new Date("2026-06-01T08:00:00Z");
 
 /** Whole days for which all moments are moved. */
-export const ageOf = (until: Date): number =>
-  Math.floor((until.getTime() - firstUntil.getTime()) / 86_400_000);
+export const countShiftDays = (until: Date): number =>
+  Math.floor((until.getTime() - defaultUntil.getTime()) / 86_400_000);
 
 const dataTables = `
   select array_agg(c.oid::regclass::text order by c.oid::regclass::text) as names
@@ -47,7 +47,7 @@ const dataTables = `
 export async function fillDemo({
   connectionString,
   scale,
-  until = firstUntil,
+  until = defaultUntil,
   reset = false,
   onProgress = () => {},
 }: DemoOptions): Promise<void> {
@@ -59,7 +59,7 @@ export async function fillDemo({
     else await requireNoData(client, tables);
     await client.query("select set_config('demo.scale', $1, true), set_config('demo.age', $2, true)", [
       String(scale),
-      String(ageOf(until)),
+      String(countShiftDays(until)),
     ]);
     for (const sql of await readDemo()) {
       onProgress(`Demonstration data: ${sql.slice(0, sql.indexOf("\n")).replace(/^--\s*/, "")}`);

@@ -73,7 +73,7 @@ function addMigrations(db: Group): void {
     .option("--with-data", "with the rows of the demonstration shop, which it may fail on")
     .option("--json", "print JSON instead of text")
     .addHelpText(...examples("db check --with-data"))
-    .action(async (options) => (await database()).tellFindings(options));
+    .action(async (options) => (await database()).printCheck(options));
   db.command("commit <message> [files...]")
     .description(
       "Turns db/current, or some of its files, into a committed migration. MESSAGE says what it does.",
@@ -103,7 +103,7 @@ function addDatabaseTools(db: Group): void {
     .description("Says how far background work is with what migrations have it fill. Exit code 1: one fails.")
     .option("--run", "work it off here")
     .addHelpText(...examples("db backfill --run"))
-    .action(async (options) => (await database()).tellBackfills(options));
+    .action(async (options) => (await database()).printBackfills(options));
   db.command("slow [id]")
     .description(
       `Lists the operations of the last 14 days, by the time that they took of the database. With an id it shows the operation,

@@ -2,7 +2,7 @@ import { withClient } from "../postgres/client.ts";
 import { databaseName } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
 import { examine } from "./doctor/examine.ts";
-import type { Examined } from "./doctor/examine.ts";
+import type { ExaminationResult } from "./doctor/examine.ts";
 import type { Severity } from "../check/finding.ts";
 import { paint } from "./terminal.ts";
 import { withOwnPostgres } from "./with-database.ts";
@@ -10,7 +10,7 @@ import { withOwnPostgres } from "./with-database.ts";
 const colors = { error: "red", warning: "yellow", note: "blue" } as const satisfies Record<Severity, string>;
 
 /** Says what is wrong, and what to do. Exit code 1: there are errors. */
-export async function tellHealth({ json }: { json?: true }): Promise<void> {
+export async function printHealth({ json }: { json?: true }): Promise<void> {
   const settings = readSettings();
   const { databaseUrl } = settings;
   const examineAt = (url: string) =>
@@ -23,7 +23,7 @@ export async function tellHealth({ json }: { json?: true }): Promise<void> {
   if (!healthy) process.exitCode = 1;
 }
 
-function printed(examined: readonly Examined[]): string {
+function printed(examined: readonly ExaminationResult[]): string {
   const lines = examined.flatMap(({ name, findings }) =>
     findings.length === 0
       ? [`${name}: well`]

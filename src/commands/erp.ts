@@ -6,7 +6,7 @@ import { addDevelopmentCommands } from "./development-commands.ts";
 import { addOperationCommands } from "./operation-commands.ts";
 import { Program, run } from "./program.ts";
 import { addServingCommands } from "./serving-commands.ts";
-import { addTokenCommands } from "./token-commands.ts";
+import { addCredentialCommands } from "./token-commands.ts";
 
 /** The program with all its commands. */
 export function erp(): Program {
@@ -15,7 +15,7 @@ export function erp(): Program {
   );
   addServingCommands(program);
   addDataCommands(program);
-  addTokenCommands(program);
+  addCredentialCommands(program);
   addAccessCommands(program);
   addDevelopmentCommands(program);
   addOperationCommands(program);

@@ -32,7 +32,9 @@ export async function exportFile(
   const variables = variablesIn(given);
   const query = existsSync(source) ? await readText(source) : source;
   const client = new ApiClient();
-  const { bulkOperationRun: asked } = await client.ask<Asked>(run, { input: { query, variables, format } });
+  const { bulkOperationRun: asked } = await client.execute<Asked>(run, {
+    input: { query, variables, format },
+  });
   if (!asked.bulkOperation) throw new UserError(asked.userErrors[0]?.message ?? "It was refused.");
   const bar = progressBar("Reading", "lines");
   const done = await client

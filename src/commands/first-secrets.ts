@@ -19,7 +19,7 @@ export interface FirstSecrets {
   password: string | null;
 }
 
-const isMissing = async (client: ClientBase, table: string) =>
+const isTableEmpty = async (client: ClientBase, table: string) =>
   (await client.query(`select from ${table} limit 1`)).rowCount === 0;
 
 /** Makes a credential for trying out the service, and an administrator, if there is none. */
@@ -27,10 +27,10 @@ export function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
   return withClient(ownerUrl, async (client) => {
     // Both or none, because none is shown when one fails
     await client.query("begin");
-    const credential = (await isMissing(client, "auth.credential"))
+    const credential = (await isTableEmpty(client, "auth.credential"))
       ? await createCredential(client, { name: "First credential", read: "all", write: "all" })
       : null;
-    const password = (await isMissing(client, "auth.administrator")) ? randomPassword() : null;
+    const password = (await isTableEmpty(client, "auth.administrator")) ? randomPassword() : null;
     if (password !== null) await createAdministrator(client, "admin", password);
     await client.query("commit");
     return { credential, password };
@@ -58,7 +58,7 @@ export async function makeSecretsFile(
   const isNeeded = await withClient(
     ownerUrl,
     async (client) =>
-      (await isMissing(client, "auth.credential")) || (await isMissing(client, "auth.administrator")),
+      (await isTableEmpty(client, "auth.credential")) || (await isTableEmpty(client, "auth.administrator")),
   );
   if (!isNeeded) return null;
   const path = join(folder, "first-secrets.txt");

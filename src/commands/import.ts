@@ -18,7 +18,7 @@ interface Source {
   isCompressed: boolean;
 }
 
-async function sourceOf(path: string, charset = "utf-8"): Promise<Source> {
+async function inspectFile(path: string, charset = "utf-8"): Promise<Source> {
   const [, format, zip] = /\.(jsonl|ndjson|csv)(\.gz)?$/.exec(path) ?? [];
   if (format === undefined) throw new UsageError("The file is a .jsonl or a .csv, perhaps with .gz behind.");
   const found = await stat(path).catch(() => null);
@@ -76,7 +76,7 @@ export async function importFile(
   path: string,
   { charset }: { charset?: string },
 ): Promise<void> {
-  const source = await sourceOf(path, charset);
+  const source = await inspectFile(path, charset);
   const client = new ApiClient();
   const done = await follow(client, await send(client, resource, source));
   const { createdCount, updatedCount, doneCount, refusedCount, errorsUrl, errorMessage, state } = done;

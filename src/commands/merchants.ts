@@ -1,28 +1,35 @@
-import { databaseIn } from "../postgres/client.ts";
-import { besides } from "../migrations/templates.ts";
+import { getDatabaseName } from "../postgres/client.ts";
+import { urlOfDatabase } from "../migrations/templates.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { forgetMerchant, readDirectory, storeMerchant } from "../merchants/directory.ts";
 import {
   addMerchantDatabase,
-  databaseOf,
+  merchantDatabaseName,
   dropMerchantDatabase,
   migrateMerchantDatabase,
-  openDatabases,
-  otherDatabasesOf,
-  serverOf,
+  findOpenDatabases,
+  findOtherDatabases,
+  serverAddress,
 } from "../merchants/merchant-database.ts";
 import type { Merchant } from "../merchants/merchant.ts";
 import { requireName } from "../merchants/merchant.ts";
 import { readSettings } from "../process/settings.ts";
 import { makeFirstSecrets } from "./first-secrets.ts";
-import { adminOf, change, inTurn, isWrong, merchantNamed, requireFree } from "./merchants/files.ts";
-import type { Place } from "./merchants/files.ts";
+import {
+  requireAdminUrl,
+  changeMerchant,
+  withFilesLocked,
+  hasInvalidFile,
+  readMerchant,
+  requireFree,
+} from "./merchants/files.ts";
+import type { MerchantFolder } from "./merchants/files.ts";
 import { move, moveToCopy } from "./merchants/move.ts";
 import { say, UsageError } from "./terminal.ts";
 
 /** Gives a command the settings and the folder of the merchants. */
-function place(): Place {
+function readMerchantFolder(): MerchantFolder {
   const settings = readSettings();
   if (settings.merchants === undefined) throw new UserError("Set MERCHANTS to the folder of the merchants.");
   return { settings, folder: settings.merchants };
@@ -32,21 +39,23 @@ export async function addMerchant(
   name: string,
   { host = [], path = false }: { host?: string[]; path?: boolean },
 ): Promise<void> {
-  const { settings, folder } = place();
+  const { settings, folder } = readMerchantFolder();
   const hosts = host.map((one) => one.toLowerCase());
   requireName(name);
-  const adminUrl = adminOf(settings);
+  const adminUrl = requireAdminUrl(settings);
   await requireFree(folder, name, hosts);
   if (hosts.length === 0 && !path) throw new UsageError("A merchant needs --host, or --path.");
   const databaseUrl = await addMerchantDatabase(adminUrl, name);
-  const { credential, password } = await makeFirstSecrets(urlAsOwner(besides(adminUrl, databaseOf(name))));
+  const { credential, password } = await makeFirstSecrets(
+    urlAsOwner(urlOfDatabase(adminUrl, merchantDatabaseName(name))),
+  );
   const { clientId, clientSecret } = credential!;
   const store = async () => {
     await requireFree(folder, name, hosts);
     await storeMerchant(folder, { name, databaseUrl, hosts, hasPath: path, state: "active" });
   };
-  await inTurn(folder, store).catch(async (error: unknown) => {
-    await dropMerchantDatabase(adminUrl, name, databaseOf(name));
+  await withFilesLocked(folder, store).catch(async (error: unknown) => {
+    await dropMerchantDatabase(adminUrl, name, merchantDatabaseName(name));
     throw error;
   });
   say(`${name} is served within a second. These secrets are shown only now:
@@ -55,12 +64,12 @@ export async function addMerchant(
   password       ${password}
   client_id      ${clientId}
   client_secret  ${clientSecret}`);
-  await tellOpen(adminUrl, name);
+  await reportOpenDatabases(adminUrl, name);
 }
 
 /** Says which databases beside its own a merchant could open, and how to close them. */
-async function tellOpen(adminUrl: string, name: string): Promise<void> {
-  const open = await openDatabases(adminUrl, name);
+async function reportOpenDatabases(adminUrl: string, name: string): Promise<void> {
+  const open = await findOpenDatabases(adminUrl, name);
   if (open.length === 0) return;
   say(
     `\nEvery role of this cluster may connect to these databases, so that of ${name} may, too. Unless they are empty:\n`,
@@ -69,10 +78,10 @@ async function tellOpen(adminUrl: string, name: string): Promise<void> {
 }
 
 export async function listMerchants(): Promise<void> {
-  const { merchants, wrong } = await readDirectory(place().folder);
+  const { merchants, wrong } = await readDirectory(readMerchantFolder().folder);
   for (const { name, state, hosts, hasPath, databaseUrl } of merchants) {
     const ways = [...hosts, ...(hasPath ? [`/m/${name}`] : [])].join(" ");
-    console.log([name, state, ways, serverOf(databaseUrl) + new URL(databaseUrl).pathname].join("\t"));
+    console.log([name, state, ways, serverAddress(databaseUrl) + new URL(databaseUrl).pathname].join("\t"));
   }
   for (const { name, fault } of wrong) console.log([name, "wrong", fault].join("\t"));
 }
@@ -82,14 +91,14 @@ export async function migrateMerchants(
   names: readonly string[],
   { atOnce }: { atOnce: number },
 ): Promise<void> {
-  const { settings, folder } = place();
-  const adminUrl = adminOf(settings);
+  const { settings, folder } = readMerchantFolder();
+  const adminUrl = requireAdminUrl(settings);
   const { merchants, wrong } = await readDirectory(folder);
   const isWanted = ({ name }: { name: string }) => names.length === 0 || names.includes(name);
   const unknown = names.find((name) => ![...merchants, ...wrong].some((each) => each.name === name));
   if (unknown !== undefined) throw new UserError(`There is no merchant “${unknown}” in ${folder}.`);
   const wanted = merchants.filter(isWanted);
-  const here = wanted.filter(({ databaseUrl }) => serverOf(databaseUrl) === serverOf(adminUrl));
+  const here = wanted.filter(({ databaseUrl }) => serverAddress(databaseUrl) === serverAddress(adminUrl));
   if (here.length < wanted.length)
     say(`${wanted.length - here.length} are on other clusters: run this with the DATABASE_URL of each.`);
   const failed = wrong.filter(isWanted).map(({ name, fault }) => {
@@ -116,33 +125,33 @@ export async function migrateMerchants(
 }
 
 export async function setMerchantState(name: string, state: Merchant["state"]): Promise<void> {
-  await change(place(), name, (now) => ({ ...now, state }));
+  await changeMerchant(readMerchantFolder(), name, (now) => ({ ...now, state }));
   say(`${name} is ${state} within a second.`);
 }
 
 export const moveMerchant = (name: string, { copied }: { copied?: true }): Promise<void> =>
-  (copied ? moveToCopy : move)(place(), name);
+  (copied ? moveToCopy : move)(readMerchantFolder(), name);
 
 export async function removeMerchant(
   name: string,
   { drop: isToDrop = false }: { drop?: boolean },
 ): Promise<void> {
-  const here = place();
+  const here = readMerchantFolder();
   const { folder, settings } = here;
-  if (!isToDrop && (await isWrong(here, name))) {
-    await inTurn(folder, () => forgetMerchant(folder, name));
+  if (!isToDrop && (await hasInvalidFile(here, name))) {
+    await withFilesLocked(folder, () => forgetMerchant(folder, name));
     return say(`${name} is served no more. Its file was wrong; its database, if it has one, is still there.`);
   }
-  const { databaseUrl } = await merchantNamed(here, name);
-  const adminUrl = isToDrop ? adminOf(settings) : null;
-  if (adminUrl !== null && serverOf(adminUrl) !== serverOf(databaseUrl))
+  const { databaseUrl } = await readMerchant(here, name);
+  const adminUrl = isToDrop ? requireAdminUrl(settings) : null;
+  if (adminUrl !== null && serverAddress(adminUrl) !== serverAddress(databaseUrl))
     throw new UserError(
-      `The database of ${name} is at ${serverOf(databaseUrl)}, DATABASE_URL's at another place.`,
+      `The database of ${name} is at ${serverAddress(databaseUrl)}, DATABASE_URL's at another place.`,
     );
-  const database = databaseIn(databaseUrl);
+  const database = getDatabaseName(databaseUrl);
   if (adminUrl !== null) await refuseOthers(adminUrl, name, database);
-  await inTurn(folder, async () => {
-    if ((await merchantNamed(here, name)).databaseUrl !== databaseUrl)
+  await withFilesLocked(folder, async () => {
+    if ((await readMerchant(here, name)).databaseUrl !== databaseUrl)
       throw new UserError(`${name} is served from another database meanwhile: nothing was removed.`);
     await forgetMerchant(folder, name);
   });
@@ -154,7 +163,7 @@ export async function removeMerchant(
 
 /** @throws {UserError} when there is another database of the merchant, which may have its data */
 async function refuseOthers(adminUrl: string, name: string, database: string): Promise<void> {
-  const others = await otherDatabasesOf(adminUrl, name, database);
+  const others = await findOtherDatabases(adminUrl, name, database);
   if (others.length === 0) return;
   const drops = others.map((other) => `drop database "${other}";`).join("\n  ");
   throw new UserError(

@@ -15,7 +15,7 @@ error needs somebody today, a warning this week, a note nobody. Exit code 1: the
     )
     .option("--json", "print JSON: {healthy, examined: [{name, findings: [{severity, what, toDo}]}]}")
     .addHelpText(...examples("doctor"))
-    .action(async (options) => (await import("./doctor.ts")).tellHealth(options));
+    .action(async (options) => (await import("./doctor.ts")).printHealth(options));
   addBackups(erp);
   addMerchants(
     erp.command("merchants").description(

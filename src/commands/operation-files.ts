@@ -3,10 +3,10 @@ import { basename } from "node:path";
 import { z } from "zod";
 import { UserError } from "../errors/user-error.ts";
 import { readText } from "./read-text.ts";
-import { jsonIn } from "./terminal.ts";
+import { parseJson } from "./terminal.ts";
 
 /** A document to be stored, and where it comes from. */
-export interface GivenDocument {
+export interface SourceDocument {
   document: string;
   /** For messages: the file, and in a manifest the hash. */
   source: string;
@@ -28,8 +28,8 @@ const manifest = z.union([
  *
  * @throws {UserError} when it has another form, or ids that aren't the SHA-256 of their document
  */
-export async function readManifest(file: string): Promise<GivenDocument[]> {
-  const { success, data } = manifest.safeParse(jsonIn(await readText(file), `${file} is not JSON.`));
+export async function readManifest(file: string): Promise<SourceDocument[]> {
+  const { success, data } = manifest.safeParse(parseJson(await readText(file), `${file} is not JSON.`));
   if (!success)
     throw new UserError(`${file} is neither a manifest of Apollo's persisted queries nor one of Relay.`);
   for (const [id, document] of data) {
@@ -47,5 +47,5 @@ export async function readManifest(file: string): Promise<GivenDocument[]> {
 }
 
 /** The documents of files, as they are, each in a file of its own. */
-export const readDocuments = (files: readonly string[]): Promise<GivenDocument[]> =>
+export const readDocuments = (files: readonly string[]): Promise<SourceDocument[]> =>
   Promise.all(files.map(async (file) => ({ document: await readText(file), source: basename(file) })));

@@ -3,11 +3,11 @@ import { Kind } from "graphql";
 import type { DocumentNode } from "postgraphile/graphql";
 import { findCredential } from "../auth/credentials.ts";
 import { UserError } from "../errors/user-error.ts";
-import { errorsOf, parseWithin } from "../graphql/check-document.ts";
+import { validateDocument, parseWithin } from "../graphql/check-document.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Version } from "../versions/versions.ts";
 import { versions } from "../versions/versions.ts";
-import type { GivenDocument } from "./operation-files.ts";
+import type { SourceDocument } from "./operation-files.ts";
 import { readDocuments, readManifest } from "./operation-files.ts";
 import { UsageError } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
@@ -24,7 +24,7 @@ interface Stored {
   credential_name: string | null;
 }
 
-interface Chosen {
+interface Selection {
   version?: string;
   /** Id or client_id of a credential. */
   credential?: string;
@@ -32,7 +32,7 @@ interface Chosen {
 
 /** Runs work with the id of the credential that was named; null without one. */
 const withCredential = (
-  { credential }: Chosen,
+  { credential }: Selection,
   work: (connection: pg.Client, id: string | null, url: string) => Promise<Result>,
 ): Promise<Result> =>
   asOwner(async (connection, url) =>
@@ -41,7 +41,7 @@ const withCredential = (
 
 export async function publishOperations(
   files: string[],
-  { manifest, ...chosen }: Chosen & { manifest?: string },
+  { manifest, ...chosen }: Selection & { manifest?: string },
 ): Promise<Result> {
   if (files.length > 0 === (manifest !== undefined))
     throw new UsageError("publish takes files, or one --manifest.");
@@ -49,7 +49,7 @@ export async function publishOperations(
   const version = versions.find((one) => one.slug === slug)!;
   return withCredential(chosen, async (connection, credential, url) => {
     const given = manifest === undefined ? await readDocuments(files) : await readManifest(manifest);
-    const operations = await validated(given, version, url);
+    const operations = await validateDocuments(given, version, url);
     const { rows } = await connection
       .query<{ published: number }>("select auth.publish_operations($1, $2, $3) as published", [
         slug,
@@ -81,7 +81,7 @@ function explain(error: unknown): never {
  *
  * @throws {UserError} which names those that aren't
  */
-async function validated(given: readonly GivenDocument[], version: Version, url: string) {
+async function validateDocuments(given: readonly SourceDocument[], version: Version, url: string) {
   const { limits } = readSettings();
   // The other commands don't need it
   const { buildVersion } = await import("../versions/sdl.ts");
@@ -89,7 +89,7 @@ async function validated(given: readonly GivenDocument[], version: Version, url:
   const faults: string[] = [];
   const operations = given.map(({ document, source }) => {
     const { document: tree, errors } = { document: undefined, ...parseWithin(document, limits) };
-    const [fault] = errors ?? errorsOf(schema, tree);
+    const [fault] = errors ?? validateDocument(schema, tree);
     if (fault) faults.push(`${source}: ${fault.message}`);
     return { name: tree ? nameOf(tree, source) : source, document };
   });
@@ -106,7 +106,7 @@ function nameOf({ definitions }: DocumentNode, source: string): string {
   return (names.join(", ") || source).slice(0, 200);
 }
 
-export const listOperations = (chosen: Chosen): Promise<Result> =>
+export const listOperations = (chosen: Selection): Promise<Result> =>
   withCredential(chosen, async (connection, credential) => {
     const { rows } = await connection.query<Stored>(
       `select * from auth.stored_operation_overview
@@ -123,7 +123,7 @@ export const listOperations = (chosen: Chosen): Promise<Result> =>
 
 export async function removeOperations(
   hashes: string[],
-  { all, ...chosen }: Chosen & { all?: true },
+  { all, ...chosen }: Selection & { all?: true },
 ): Promise<Result> {
   if (hashes.length > 0 === (all === true)) throw new UsageError("remove takes hashes, or --all.");
   const wanted = all ? null : hashes.map((hash) => hash.replace(/^sha256:/, "").toLowerCase());

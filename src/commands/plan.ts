@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { merchantPlanLimits } from "../graphql/limits.ts";
 import { UserError } from "../errors/user-error.ts";
-import { jsonIn } from "./terminal.ts";
+import { parseJson } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
 
 interface PlanRow {
@@ -26,7 +26,7 @@ async function printPlan(client: pg.Client): Promise<void> {
 }
 
 function readLimits(text: string): string {
-  const { success, error } = merchantPlanLimits.safeParse(jsonIn(text, "--limits is not JSON."));
+  const { success, error } = merchantPlanLimits.safeParse(parseJson(text, "--limits is not JSON."));
   if (!success) throw new UserError(`--limits: ${error.issues.map(({ message }) => message).join("; ")}`);
   return text;
 }

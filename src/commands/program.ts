@@ -9,9 +9,9 @@ export class Program extends Command {
     super(name);
     this.exitOverride();
     this.configureHelp({
-      commandDescription: (command) => unbroken(command.description()),
+      commandDescription: (command) => joinBrokenLines(command.description()),
       subcommandTerm: (command) => command.name(),
-      subcommandDescription: (command) => firstSentence(unbroken(command.description())),
+      subcommandDescription: (command) => firstSentence(joinBrokenLines(command.description())),
     });
   }
 
@@ -26,7 +26,7 @@ export class Program extends Command {
 }
 
 /** Joins lines that are broken only in the source code. */
-const unbroken = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
+const joinBrokenLines = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
 const firstSentence = (text: string): string => text.split(/[.:;](?=\s|$)/)[0]!;
 
 /**
@@ -53,7 +53,7 @@ export function run(program: Program, args: readonly string[] = process.argv.sli
 }
 
 /** Has a command print its result, as JSON for programs. */
-export function printing<Words extends unknown[], Options extends OptionValues>(
+export function addPrintingAction<Words extends unknown[], Options extends OptionValues>(
   command: Command<Words, Options>,
   work: (...words: [...Words, Options]) => Promise<Result>,
 ): void {

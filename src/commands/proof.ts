@@ -3,7 +3,7 @@ import { UserError } from "../errors/user-error.ts";
 import { say } from "./terminal.ts";
 
 /** Says that the books are right. @throws {UserError} with the first differences when they aren't */
-export async function tellProof(client: pg.Client): Promise<void> {
+export async function reportProof(client: pg.Client): Promise<void> {
   const { rows: differences } = await client.query<Record<string, unknown>>(
     "select * from ledger.proof limit 10",
   );

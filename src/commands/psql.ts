@@ -15,7 +15,7 @@ const describing = `select a.attname as column, format_type(a.atttypid, a.atttyp
   from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`;
 
 /** @returns the exit code; null when there is no psql */
-async function installed(url: string, text: string | undefined): Promise<number | null> {
+async function runInstalledPsql(url: string, text: string | undefined): Promise<number | null> {
   const words = text === undefined ? [] : ["-c", text];
   // The arguments of a process can be seen by all users of the machine, its environment can't
   const place = new URL(forPsql(url));
@@ -38,7 +38,7 @@ async function installed(url: string, text: string | undefined): Promise<number 
 }
 
 /** Runs statements of the terminal, or of standard input. @returns the exit code */
-async function small(url: string, text: string | undefined): Promise<number> {
+async function runSmallPsql(url: string, text: string | undefined): Promise<number> {
   const client = await connect(url);
   try {
     if (text !== undefined) return (await run(client, text)) ? 0 : 1;
@@ -116,5 +116,5 @@ const textOf = (value: unknown): string => {
 export const openPsql = ({ command }: { command?: string }): Promise<void> =>
   asAdmin(async (adminUrl) => {
     const owner = urlAsOwner(adminUrl);
-    process.exitCode = (await installed(owner, command)) ?? (await small(owner, command));
+    process.exitCode = (await runInstalledPsql(owner, command)) ?? (await runSmallPsql(owner, command));
   });

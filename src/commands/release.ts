@@ -9,7 +9,7 @@ import { withCommitted } from "../migrations/templates.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { retirementOf } from "../versions/lifetime.ts";
-import { dayOf } from "../versions/timetable.ts";
+import { formatDay } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
 import { versionOf, versions } from "../versions/versions.ts";
 import { say } from "./terminal.ts";
@@ -24,7 +24,7 @@ const inRoot = (path: string) => new URL(path, root);
 const changelog = () => import("../check/changelog.ts");
 
 export async function printChanges(before: string, after: string): Promise<void> {
-  console.log(await difference(await sdlNow(before), await sdlNow(after)));
+  console.log(await difference(await readCurrentSdl(before), await readCurrentSdl(after)));
 }
 
 async function difference(before: string, after: string): Promise<string> {
@@ -43,11 +43,11 @@ export async function release(
     await requireClean(adminUrl);
     const { readEvents } = await import("../check/state.ts");
     const events = await withClient(urlAsOwner(adminUrl), readEvents);
-    const previous = await previousRelease(adminUrl);
+    const previous = await readPreviousRelease(adminUrl);
     // Not through db/current, which `erp db watch` would run on the developer's database
     const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
     await commitText(adminUrl, `release-${slug}`, freeze);
-    const sdl = await printed(version, adminUrl);
+    const sdl = await printSdl(version, adminUrl);
     await writeChangelog({ slug, releasedOn, previous, sdl, events });
     return sdl;
   });
@@ -57,7 +57,7 @@ export async function release(
     await mkdir(inRoot("schema/released/"), { recursive: true });
     await copyFile(file, inRoot(`schema/released/${slug}.graphql`));
   }
-  await changeList((known) =>
+  await updateVersionList((known) =>
     known.toSpliced(
       known.findIndex((other) => other.slug === "unstable"),
       0,
@@ -100,35 +100,35 @@ async function requireClean(adminUrl: string): Promise<void> {
 }
 
 /** The SDL of a version, as the database makes it. */
-async function printed(version: Version, url: string): Promise<string> {
+async function printSdl(version: Version, url: string): Promise<string> {
   const { printVersion } = await import("../versions/sdl.ts");
   return withPgService(url, (service) => printVersion(version, service));
 }
 
 /** The SDL of a version, as it is committed. */
-async function sdlOf(slug: string): Promise<string> {
+async function readSdl(slug: string): Promise<string> {
   if (!versions.some((version) => version.slug === slug)) throw new UserError(`There is no version ${slug}.`);
   return readFile(inRoot(`schema/${slug}.graphql`), "utf8");
 }
 
 /** The SDL of a version; of the head with db/current in it, whether its file is up to date or not. */
-async function sdlNow(slug: string): Promise<string> {
+async function readCurrentSdl(slug: string): Promise<string> {
   const version = versions.find((one) => one.slug === slug);
-  if (version?.kind !== "floating") return sdlOf(slug);
+  if (version?.kind !== "floating") return readSdl(slug);
   return onBlankDatabase(async (adminUrl) => {
     await runCurrentMigration(adminUrl);
-    return printed(version, adminUrl);
+    return printSdl(version, adminUrl);
   });
 }
 
 /** The newest version that clients come from, as it was released. */
-async function previousRelease(adminUrl: string): Promise<Released | null> {
+async function readPreviousRelease(adminUrl: string): Promise<Released | null> {
   const frozen = versions.filter(({ kind }) => kind !== "floating");
   const last = frozen.findLast(({ kind }) => kind === "stable") ?? frozen.at(-1);
   if (last === undefined) return null;
-  const { eventsAtRelease } = await import("../check/rehearsal.ts");
+  const { readEventsAtRelease: eventsAtRelease } = await import("../check/rehearsal.ts");
   const events = await eventsAtRelease(adminUrl, last.schemaName);
-  return { slug: last.slug, sdl: await sdlOf(last.slug), events };
+  return { slug: last.slug, sdl: await readSdl(last.slug), events };
 }
 
 async function writeChangelog(of: Release): Promise<void> {
@@ -136,10 +136,10 @@ async function writeChangelog(of: Release): Promise<void> {
   await writeFile(inRoot(`docs/versions/${of.slug}.md`), await (await changelog()).printChangelog(of));
 }
 
-async function changeList(change: (known: { slug: string }[]) => { slug: string }[]): Promise<void> {
+async function updateVersionList(change: (known: { slug: string }[]) => { slug: string }[]): Promise<void> {
   const list = inRoot("src/versions/versions.json");
   const lines = change(JSON.parse(await readFile(list, "utf8")) as { slug: string }[]);
-  await writeFile(list, `[\n${lines.map((line) => `  ${spaced(line)}`).join(",\n")}\n]\n`);
+  await writeFile(list, `[\n${lines.map((line) => `  ${formatLine(line)}`).join(",\n")}\n]\n`);
 }
 
 /** Drops a version that has ended: its schema, by a migration, its files, and its line in the list. */
@@ -151,13 +151,13 @@ export async function retire(slug: string): Promise<void> {
   if (end === null)
     throw new UserError(`${slug} is served until three months after the next stable version has come.`);
   if (Date.now() < end.sunsetAt)
-    throw new UserError(`${slug} is served until ${dayOf(end.sunsetAt)}, as its clients were told.`);
+    throw new UserError(`${slug} is served until ${formatDay(end.sunsetAt)}, as its clients were told.`);
   await requireNoCurrent();
   const text = `drop schema ${version.schemaName} cascade;\nselect api_meta.forget_version('${version.schemaName}');\n`;
   await onBlankDatabase((adminUrl) => commitText(adminUrl, `retire-${slug}`, text));
   for (const file of [`schema/${slug}.graphql`, `schema/released/${slug}.graphql`])
     await rm(inRoot(file), { force: true });
-  await changeList((known) => known.filter((one) => one.slug !== slug));
+  await updateVersionList((known) => known.filter((one) => one.slug !== slug));
   say(`${slug} is gone with the next set-up. docs/versions keeps its page.`);
 }
 
@@ -173,13 +173,13 @@ export async function extend(slug: string, views: readonly string[]): Promise<vo
   if (wrong !== undefined) throw new UserError(`“${wrong}” is no name of a view.`);
   const names = [version.schemaName, ...views].map((name) => `'${name}'`).join(", ");
   const text = `select api_meta.extend(${names});\n`;
-  const before = await sdlOf(slug);
-  const { apiChanges } = await import("../check/api-changes.ts");
+  const before = await readSdl(slug);
+  const { findApiChanges: apiChanges } = await import("../check/api-changes.ts");
   const sdl = await onBlankDatabase(async (adminUrl) => {
     await withCommitted(adminUrl, async (url) => {
       await withClient(urlAsOwner(url), (client) => client.query(text));
-      const breaking = (await apiChanges(before, await printed(version, url))).filter(
-        ({ weight }) => weight === "breaking",
+      const breaking = (await apiChanges(before, await printSdl(version, url))).filter(
+        ({ impact: weight }) => weight === "breaking",
       );
       if (breaking.length > 0)
         throw new UserError(
@@ -187,7 +187,7 @@ export async function extend(slug: string, views: readonly string[]): Promise<vo
         );
     });
     await commitText(adminUrl, `extend-${slug}`, text);
-    return printed(version, adminUrl);
+    return printSdl(version, adminUrl);
   });
   await writeFile(inRoot(`schema/${slug}.graphql`), sdl);
   say(`${slug} has grown:\n\n${await difference(before, sdl)}`);
@@ -197,7 +197,7 @@ export async function extend(slug: string, views: readonly string[]): Promise<vo
 const onBlankDatabase = <T>(work: (adminUrl: string) => Promise<T>): Promise<T> =>
   asAdmin((url) => withCommitted(url, work));
 
-function spaced(line: object): string {
+function formatLine(line: object): string {
   const entries = Object.entries(line).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
   return `{ ${entries.join(", ")} }`;
 }

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { databaseIn, withClient } from "../postgres/client.ts";
+import { getDatabaseName, withClient } from "../postgres/client.ts";
 import type { MigrateOptions, Rehearsal } from "../migrations/migrate-options.ts";
 import { hasCurrentMigration, withMigrator } from "../migrations/migrations.ts";
 import {
-  besides,
-  committedKeys,
+  urlOfDatabase,
+  readCommittedKeys,
   copyTemplate,
-  createServed,
+  createServedDatabase,
   shortHash,
   templateName,
 } from "../migrations/templates.ts";
 import { dropDatabase } from "../migrations/own-databases.ts";
-import { asideOf, copyRows, replaceDatabase } from "../migrations/replace.ts";
+import { nameReplaced, copyRows, replaceDatabase } from "../migrations/replace.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
 import { fillDemo, readDemo } from "./demo.ts";
 
@@ -22,7 +22,7 @@ export interface ResetOptions extends Pick<MigrateOptions, "locks" | "onWait"> {
 }
 
 /** The database that others are made from. Superusers of the service's own Postgres may connect to it, and others too. */
-const neutral = "postgres";
+const maintenanceDatabase = "postgres";
 
 /**
  * Recreates the database of a URL: committed migrations, db/current and demonstration data. Credentials, keys and
@@ -35,10 +35,10 @@ export async function resetDatabase(
   adminUrl: string,
   { rehearsal, ...options }: ResetOptions = {},
 ): Promise<string> {
-  const name = databaseIn(adminUrl);
+  const name = getDatabaseName(adminUrl);
   const made = `reset_${randomUUID()}`;
-  const url = besides(adminUrl, made);
-  await withClient(besides(adminUrl, neutral), async (admin) => {
+  const url = urlOfDatabase(adminUrl, made);
+  await withClient(urlOfDatabase(adminUrl, maintenanceDatabase), async (admin) => {
     try {
       const runCurrent = () => withMigrator(url, options, (migrator) => migrator.runCurrent({ rehearsal }));
       try {
@@ -48,7 +48,7 @@ export async function resetDatabase(
         if (!(await hasCurrentMigration())) throw error;
         // The demonstration data may be for what db/current makes
         await dropDatabase(admin, made);
-        await createServed(admin, adminUrl, made);
+        await createServedDatabase(admin, adminUrl, made);
         await runCurrent();
         await fillDemo({ connectionString: urlAsOwner(url), scale: 1 });
       }
@@ -59,21 +59,21 @@ export async function resetDatabase(
       throw error;
     }
   });
-  return asideOf(name);
+  return nameReplaced(name);
 }
 
 /** Returns the message about a completed reset. */
-export const resetDone = (aside: string, ms: number): string =>
+export const describeReset = (aside: string, ms: number): string =>
   `The database is new, in ${Math.round(ms)} ms. Credentials, keys and administrators are kept. All as it was before is in the database ${aside}, until the next time.`;
 
 /** Creates a database with the committed migrations and demonstration data. */
 async function createDemo(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
-  const key = shortHash([(await committedKeys()).at(-1), ...(await readDemo())].join("\n"));
+  const key = shortHash([(await readCommittedKeys()).at(-1), ...(await readDemo())].join("\n"));
   await copyTemplate(admin, adminUrl, name, {
     template: templateName("demo", key),
     async make(template) {
-      await createServed(admin, adminUrl, template);
-      await fillDemo({ connectionString: urlAsOwner(besides(adminUrl, template)), scale: 1 });
+      await createServedDatabase(admin, adminUrl, template);
+      await fillDemo({ connectionString: urlAsOwner(urlOfDatabase(adminUrl, template)), scale: 1 });
     },
   });
 }

@@ -7,18 +7,18 @@ import { restoreDump } from "../cluster/restore-dump.ts";
 import { countCommitted } from "../migrations/migration-files.ts";
 import { databaseName } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
-import { tellProof } from "./proof.ts";
+import { reportProof } from "./proof.ts";
 import { say, UsageError } from "./terminal.ts";
 import { withOwnPostgres } from "./with-database.ts";
 
-interface Wanted {
+interface RestoreOptions {
   from: string;
   to?: string;
   check?: true;
 }
 
 /** Makes a cluster from a backup, or only reads the backup. */
-export async function restore({ from, to, check }: Wanted): Promise<void> {
+export async function restore({ from, to, check }: RestoreOptions): Promise<void> {
   const settings = readSettings();
   const { dataDirectory, runAs } = settings;
   const directory = resolve(to ?? dataDirectory);
@@ -33,11 +33,11 @@ export async function restore({ from, to, check }: Wanted): Promise<void> {
   else await restoreBackup(backup, directory, runAs);
   say(`Restored ${backup} to ${directory}.`);
   const itself = { ...settings, dataDirectory: directory };
-  await withOwnPostgres(itself, databaseName, (url) => withClient(url, tellState));
+  await withOwnPostgres(itself, databaseName, (url) => withClient(url, reportContent));
 }
 
 /** Says what is in the database, and whether its books are right. */
-async function tellState(client: pg.Client): Promise<void> {
+async function reportContent(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{
     migrations: number;
     movements: string;
@@ -53,5 +53,5 @@ async function tellState(client: pg.Client): Promise<void> {
   const missing = (await countCommitted()) - migrations;
   if (missing > 0) say(`It lacks ${missing} migrations, which the next start makes up for.`);
   if (missing < 0) say(`It has ${-missing} migrations more than this code: start it with the newer code.`);
-  await tellProof(client);
+  await reportProof(client);
 }

@@ -39,7 +39,7 @@ const milliseconds = (ms: number): string =>
   ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(0)} s`;
 
 /** Lines of columns; all but the first and the last one are numbers. */
-const figures = (rows: readonly (readonly string[])[]): string =>
+const printFigures = (rows: readonly (readonly string[])[]): string =>
   table(rows, (column) => column > 0 && column < rows[0]!.length - 1);
 
 async function list(client: pg.Client, by: keyof typeof orders): Promise<string> {
@@ -57,10 +57,10 @@ async function list(client: pg.Client, by: keyof typeof orders): Promise<string>
     String(row.tokens),
     `${row.version} ${row.name ?? ""}`.trim(),
   ]);
-  return figures([heads, ...lines]);
+  return printFigures([heads, ...lines]);
 }
 
-function ofPostgres(statistics: readonly StatementStatistics[]): string {
+function printStatistics(statistics: readonly StatementStatistics[]): string {
   const lines = statistics.map(({ calls, ms, slowestMs, rows, blocksRead }) => [
     String(calls),
     milliseconds(ms),
@@ -69,10 +69,10 @@ function ofPostgres(statistics: readonly StatementStatistics[]): string {
     String(blocksRead),
     "",
   ]);
-  return figures([["calls", "total", "slowest", "rows", "blocks read", ""], ...lines]);
+  return printFigures([["calls", "total", "slowest", "rows", "blocks read", ""], ...lines]);
 }
 
-async function adviceOn(
+async function describeAdvice(
   client: pg.Client,
   statement: string,
   advice: IndexAdvice,
@@ -108,15 +108,15 @@ async function show(client: pg.Client, id: string, adminUrl: string, isToTry: bo
   ]);
   const parts = [
     `${id} of ${version}${name === null ? "" : `, “${name}”`}\n\n${readableSignature(document)}`,
-    `Tokens\n\n${figures([["token", "requests", "total", ""], ...tokens])}`,
+    `Tokens\n\n${printFigures([["token", "requests", "total", ""], ...tokens])}`,
   ];
   const statistics = (await readStatistics(adminUrl))?.filter(({ operation: one }) => one === id) ?? [];
-  if (statistics.length > 0) parts.push(`In Postgres (pg_stat_statements)\n\n${ofPostgres(statistics)}`);
+  if (statistics.length > 0) parts.push(`In Postgres (pg_stat_statements)\n\n${printStatistics(statistics)}`);
   if (statement === null) return [...parts, "Its slowest statement is too long to be kept."].join("\n\n");
   const { text } = await genericPlan(client, statement);
   const advice = await indexAdvice(client, statement);
   const indexes: string[] = [];
-  for (const one of advice) indexes.push(await adviceOn(client, statement, one, isToTry));
+  for (const one of advice) indexes.push(await describeAdvice(client, statement, one, isToTry));
   const lack = indexes.length === 0 ? "None is missing." : indexes.join("\n");
   return [...parts, `Its slowest statement\n\n${statement}`, `Plan\n\n${text}`, `Indexes\n\n${lack}`].join(
     "\n\n",

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import type { Identity } from "../cluster/postgres-user.ts";
 import { UserError } from "../errors/user-error.ts";
 import { serveMerchants } from "../merchants/serve-merchants.ts";
-import { become, successorOfRoot } from "../process/leave-root.ts";
+import { switchUser, chooseUser } from "../process/leave-root.ts";
 import type { Settings } from "../process/settings.ts";
 import { startServing } from "./start-serving.ts";
 import type { StartedService } from "./start-serving.ts";
@@ -34,7 +34,7 @@ export async function startMerchants(
   if (settings.readDatabaseUrls !== undefined)
     throw new UserError("READ_DATABASE_URLS is for one database. Leave it out with MERCHANTS.");
   const logger = pino({ level: settings.logLevel });
-  const { identity, warning } = await successorOfRoot(settings.runAs, null);
+  const { identity, warning } = await chooseUser(settings.runAs, null);
   if (warning !== null) say(`Warning: ${warning}`);
   const merchants = settings.merchants!;
   if (identity !== null) await requireReadable(merchants, identity);
@@ -50,7 +50,7 @@ export async function startMerchants(
       closing,
     });
     // All ports are open
-    if (identity !== null) become(identity);
+    if (identity !== null) switchUser(identity);
     stopping.throwIfAborted();
     say(
       `\nThe merchants of ${merchants} are served at ${settings.host}:${running.port}, each by its host name.`,

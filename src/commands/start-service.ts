@@ -4,11 +4,11 @@ import { withClient } from "../postgres/client.ts";
 import { openDatabase } from "../migrations/open-database.ts";
 import type { DatabaseSettings, OpenDatabase } from "../migrations/open-database.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
-import { waitingFor } from "../postgres/wait.ts";
+import { waitForDatabase } from "../postgres/wait.ts";
 import { requireFreePort } from "../http/free-port.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
 import type { Settings } from "../process/settings.ts";
-import { become, successorOfRoot } from "../process/leave-root.ts";
+import { switchUser, chooseUser } from "../process/leave-root.ts";
 import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { fillDemo } from "./demo.ts";
@@ -34,7 +34,7 @@ async function openForService(
   if (settings.metricsPort !== undefined)
     await requireFreePort({ host: settings.host, port: settings.metricsPort, name: "METRICS_PORT" });
   const database = await openDatabase(settings, onProgress, async (url) => {
-    const { requireHarmlessPending } = await import("../check/pending.ts");
+    const { requireSafePending: requireHarmlessPending } = await import("../check/pending.ts");
     await requireHarmlessPending(url, { onNote: onProgress });
   });
   for (const warning of database.warnings) say(`Warning: ${warning}`);
@@ -68,7 +68,7 @@ export async function startFromSettings(
       await fillFirst(ownerUrl, onProgress);
       await database.demoIsMade();
     }
-    const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
+    const { identity, warning } = await chooseUser(settings.runAs, database.runBy);
     if (warning !== null) say(`Warning: ${warning}`);
     const serving = await startServing({
       options: { databaseUrl: database.url, apiUrl: database.apiUrl, settings },
@@ -77,7 +77,7 @@ export async function startFromSettings(
       identity,
       // It may have stopped since it was checked. Building the API takes long
       here: (options) =>
-        waitingFor(
+        waitForDatabase(
           { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress, isLong: true },
           // Loaded when the database is there, and only in processes that serve
           async () => (await import("../process/serve.ts")).serve({ ...options, logger, isBackground: true }),
@@ -89,7 +89,7 @@ export async function startFromSettings(
     const secretsFile =
       ownerUrl === null ? null : await makeSecretsFile(ownerUrl, settings.dataDirectory, identity);
     // All ports are open
-    if (identity !== null) become(identity);
+    if (identity !== null) switchUser(identity);
     stopping.throwIfAborted();
     // The last step, because the secret is shown only once: nothing may fail between making and showing it.
     const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);

@@ -33,7 +33,7 @@ export const print = ({ json, text }: Result, isJson = false): void =>
   void process.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
 
 /** A row as JSON has it: `created_at` for `createdAt`. */
-export const inSnakeCase = (row: object): Record<string, unknown> =>
+export const toSnakeCase = (row: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -60,7 +60,7 @@ export function table(
 export class UsageError extends UserError {}
 
 /** The value of JSON that a person has written. @throws {UserError} with what is said when it is none */
-export function jsonIn(text: string, complaint: string): unknown {
+export function parseJson(text: string, complaint: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import { versions } from "../versions/versions.ts";
-import { collect, examples, onDatabase, printing } from "./program.ts";
+import { collect, examples, onDatabase, addPrintingAction } from "./program.ts";
 import type { Program } from "./program.ts";
 
 const credentials = () => import("./token.ts");
@@ -16,7 +16,7 @@ const ofVersion = () =>
   new Option("--version <name>", "the version of the API").choices(versions.map(({ slug }) => slug));
 
 /** Adds the commands about clients of the API. */
-export function addTokenCommands(erp: Program): void {
+export function addCredentialCommands(erp: Program): void {
   erp.commandsGroup("Access:");
   const credential = erp
     .command("credential")
@@ -31,7 +31,7 @@ list shows. ${onDatabase}`,
 }
 
 function addCredentials(credential: Group): void {
-  printing(
+  addPrintingAction(
     credential
       .command("create")
       .description("Makes a credential. Its secret is shown once; the database has only its hash.")
@@ -41,16 +41,16 @@ function addCredentials(credential: Group): void {
       .option("--no-access", "make one that may do nothing yet")
       .addOption(new Option("--operations <which>", "which it may send").choices(["stored", "all"] as const))
       .addHelpText(...examples('credential create --name "My integration" --read products,stocks')),
-    async (options) => (await credentials()).createToken(options),
+    async (options) => (await credentials()).createCredential(options),
   );
-  printing(
+  addPrintingAction(
     credential
       .command("list")
       .description("Shows all credentials.")
       .addHelpText(...examples("credential list")),
-    async () => (await credentials()).listTokens(),
+    async () => (await credentials()).listCredentials(),
   );
-  printing(
+  addPrintingAction(
     credential
       .command("rotate <id>")
       .description(
@@ -59,7 +59,7 @@ without one at once.`,
       )
       .option("--overlap <time>", "hours or days up to 30d: 24h, 7d", hours, 0)
       .addHelpText(...examples("credential rotate ak_… --overlap 24h")),
-    async (id, { overlap }) => (await credentials()).rotateToken(id, overlap),
+    async (id, { overlap }) => (await credentials()).rotateCredential(id, overlap),
   );
 }
 
@@ -73,7 +73,7 @@ function hours(text: string): number {
 
 function addCredentialStates(credential: Group): void {
   const which = new Option("--operations <which>", "what it may send").choices(["stored", "all"] as const);
-  printing(
+  addPrintingAction(
     credential
       .command("change <id>")
       .description(
@@ -81,28 +81,28 @@ function addCredentialStates(credential: Group): void {
       )
       .addOption(which.makeOptionMandatory())
       .addHelpText(...examples("credential change ak_… --operations stored")),
-    async (id, options) => (await credentials()).changeToken(id, options.operations),
+    async (id, options) => (await credentials()).changeCredential(id, options.operations),
   );
-  printing(
+  addPrintingAction(
     credential
       .command("deactivate <id>")
       .description("Stops a credential and its tokens at once; it stays in the list.")
       .addHelpText(...examples("credential deactivate ak_…")),
-    async (id) => (await credentials()).deactivateToken(id),
+    async (id) => (await credentials()).deactivateCredential(id),
   );
-  printing(
+  addPrintingAction(
     credential
       .command("activate <id>")
       .description("Lets a deactivated credential work again, with the same key and secret.")
       .addHelpText(...examples("credential activate ak_…")),
-    async (id) => (await credentials()).activateToken(id),
+    async (id) => (await credentials()).activateCredential(id),
   );
-  printing(
+  addPrintingAction(
     credential
       .command("delete <id>")
       .description("Removes a credential; its tokens stop at once.")
       .addHelpText(...examples("credential delete ak_…")),
-    async (id) => (await credentials()).deleteToken(id),
+    async (id) => (await credentials()).deleteCredential(id),
   );
 }
 
@@ -113,7 +113,7 @@ change ID --operations stored\` lets a credential send stored operations only. A
 16 MiB together. A change takes effect at once on every process. \`npx erp db check\` names stored operations that a change
 of the database would break. ${onDatabase}`,
   );
-  printing(
+  addPrintingAction(
     command
       .command("publish [files...]")
       .description("Stores documents, each as it is, or of a manifest. They must be valid in the version.")
@@ -128,7 +128,7 @@ of the database would break. ${onDatabase}`,
       ),
     async (files, options) => (await operations()).publishOperations(files, options),
   );
-  printing(
+  addPrintingAction(
     command
       .command("list")
       .description("Shows what is stored.")
@@ -137,7 +137,7 @@ of the database would break. ${onDatabase}`,
       .addHelpText(...examples("operations list")),
     async (options) => (await operations()).listOperations(options),
   );
-  printing(
+  addPrintingAction(
     command
       .command("remove [hashes...]")
       .description("Removes what is stored.")

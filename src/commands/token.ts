@@ -1,7 +1,7 @@
 import type pg from "pg";
 import * as credentials from "../auth/credentials.ts";
 import type { CredentialOverview, ClientCredentials, Resources } from "../auth/credentials.ts";
-import { inSnakeCase, UsageError } from "./terminal.ts";
+import { toSnakeCase, UsageError } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
 
@@ -14,7 +14,12 @@ interface NewCredential {
   operations?: "stored" | "all";
 }
 
-export async function createToken({ name, operations, access, ...wanted }: NewCredential): Promise<Result> {
+export async function createCredential({
+  name,
+  operations,
+  access,
+  ...wanted
+}: NewCredential): Promise<Result> {
   const [read, write] = [parseResources(wanted.read), parseResources(wanted.write)];
   const isEmpty = read.length + write.length === 0;
   if (isEmpty && access)
@@ -33,18 +38,21 @@ export async function createToken({ name, operations, access, ...wanted }: NewCr
   };
 }
 
-export async function listTokens(): Promise<Result> {
+export async function listCredentials(): Promise<Result> {
   const all = await asOwner(credentials.listCredentials);
-  return { json: all.map(inSnakeCase), text: all.map(describe).join("\n\n") || "There are no credentials." };
+  return { json: all.map(toSnakeCase), text: all.map(describe).join("\n\n") || "There are no credentials." };
 }
 
 /** Does something with a credential, given its id or a client_id. */
-const withToken = <T>(given: string, work: (connection: pg.Client, id: string) => Promise<T>): Promise<T> =>
+const withCredential = <T>(
+  given: string,
+  work: (connection: pg.Client, id: string) => Promise<T>,
+): Promise<T> =>
   asOwner(async (connection) => work(connection, await credentials.findCredential(connection, given)));
 
 /** @param overlap hours for which the old key still works */
-export async function rotateToken(given: string, overlap: number): Promise<Result> {
-  const issued = await withToken(given, (connection, id) =>
+export async function rotateCredential(given: string, overlap: number): Promise<Result> {
+  const issued = await withCredential(given, (connection, id) =>
     credentials.rotateCredential(connection, id, overlap),
   );
   const old = overlap === 0 ? "The old key has stopped." : `The old key stops in ${overlap} hours.`;
@@ -54,24 +62,30 @@ export async function rotateToken(given: string, overlap: number): Promise<Resul
   };
 }
 
-export const changeToken = (given: string, operations: "stored" | "all"): Promise<Result> =>
-  withToken(given, async (connection, id) => {
+export const changeCredential = (given: string, operations: "stored" | "all"): Promise<Result> =>
+  withCredential(given, async (connection, id) => {
     await credentials.restrictOperations(connection, id, operations === "stored");
     return { json: { id, operations }, text: `${id} may send ${operations} operations.` };
   });
 
 /** Changes a credential, and says so by a verb in the past and what is so now. */
-const changing =
+const createStateCommand =
   (change: typeof credentials.activateCredential, verb: string, state: object) =>
   (given: string): Promise<Result> =>
-    withToken(given, async (connection, id) => {
+    withCredential(given, async (connection, id) => {
       await change(connection, id);
       return { json: { id, ...state }, text: `${verb} ${id}.` };
     });
 
-export const activateToken = changing(credentials.activateCredential, "Activated", { active: true });
-export const deactivateToken = changing(credentials.deactivateCredential, "Deactivated", { active: false });
-export const deleteToken = changing(credentials.deleteCredential, "Deleted", { deleted: true });
+export const activateCredential = createStateCommand(credentials.activateCredential, "Activated", {
+  active: true,
+});
+export const deactivateCredential = createStateCommand(credentials.deactivateCredential, "Deactivated", {
+  active: false,
+});
+export const deleteCredential = createStateCommand(credentials.deleteCredential, "Deleted", {
+  deleted: true,
+});
 
 function parseResources(values: string[] = []): Resources {
   const names = values.flatMap((value) => value.split(",")).map((name) => name.trim());

@@ -4,7 +4,7 @@ import type { Rehearsal } from "../migrations/migrate-options.ts";
 import { requireOwner } from "../postgres/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
-import { resetDatabase, resetDone } from "./reset.ts";
+import { resetDatabase, describeReset } from "./reset.ts";
 import { startFromSettings } from "./start-service.ts";
 import { paint, say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
@@ -25,7 +25,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
   const watching = new CurrentWatch(adminUrl, {
     locks: { ...settings.migrationLocks, lockTimeoutMs },
     rehearsal: follower,
-    onGone: (names) => makeAnew(names, service.database.adminUrl, settings, follower),
+    onDeleted: (names) => recreateWithout(names, service.database.adminUrl, settings, follower),
     onRun: (run) => void follower.follow(run),
     onFailure({ message }) {
       say(`\n${paint("red", message)}`);
@@ -44,7 +44,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
 }
 
 /** Undoes what files did that are gone. @returns whether that was possible */
-async function makeAnew(
+async function recreateWithout(
   names: readonly string[],
   adminUrl: string | null,
   { production, migrationLocks: locks }: Settings,
@@ -60,6 +60,6 @@ async function makeAnew(
   );
   const begin = performance.now();
   const aside = await resetDatabase(adminUrl, { locks, onWait: say, rehearsal });
-  say(resetDone(aside, performance.now() - begin));
+  say(describeReset(aside, performance.now() - begin));
   return true;
 }

@@ -13,7 +13,7 @@ export const feedLink = html`<link rel="alternate" type="application/atom+xml" h
 const releases = /<h2 id="([^"]+)">\[(.+?)\] - (\d{4}-\d\d-\d\d).*?<\/h2>([^]*?)(?=<h2|$)/g;
 
 /** Returns an identifier that depends only on a name. */
-const idOf = (name: string): string =>
+const createId = (name: string): string =>
   `urn:uuid:${hash("sha256", name).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-a$4-$5")}`;
 
 /** Returns the changelog as an Atom feed, with an entry for each release that has a date. */
@@ -21,7 +21,7 @@ export function changelogFeed(changelog = renderFile(changelogFile).content.toSt
   const entries = [...changelog.matchAll(releases)].map(([, id, version, date, changes]) => ({
     date: `${date}T00:00:00Z`,
     entry: html`<entry>
-      <id>${idOf(`changelog ${version}`)}</id>
+      <id>${createId(`changelog ${version}`)}</id>
       <title>${version}</title>
       <updated>${date}T00:00:00Z</updated>
       <link rel="alternate" type="text/html" href="${changelogPath}#${id}" />
@@ -30,7 +30,7 @@ export function changelogFeed(changelog = renderFile(changelogFile).content.toSt
   }));
   return html`<?xml version="1.0" encoding="utf-8"?>
     <feed xmlns="http://www.w3.org/2005/Atom">
-      <id>${idOf("changelog")}</id>
+      <id>${createId("changelog")}</id>
       <title>Stock and order: changelog</title>
       <updated>${entries[0]?.date}</updated>
       <author><name>Stock and order</name></author>

@@ -17,10 +17,10 @@ export const changesIndex = ({ versions }: Site): Page => ({
   body: html`<p class="lead">
       What you have to change in a client to move it to another version, and what you gain.
     </p>
-    ${comparisons(versions.map(({ slug }) => slug))}`,
+    ${renderComparisons(versions.map(({ slug }) => slug))}`,
 });
 
-function comparisons(slugs: readonly string[]): Content {
+function renderComparisons(slugs: readonly string[]): Content {
   const pairs = slugs.flatMap((from) => slugs.filter((to) => to !== from).map((to) => [from, to] as const));
   if (pairs.length === 0) return html`<p>There is only one version.</p>`;
   return linkList(
@@ -34,7 +34,7 @@ function comparisons(slugs: readonly string[]): Content {
 export async function changesPage(site: Site, from: Edition, to: Edition): Promise<Page> {
   // Comparing schemas takes a library that nothing else here needs
   const { printDifference } = await import("../check/changelog.ts");
-  const difference = await printDifference(sdlOf(from), sdlOf(to));
+  const difference = await printDifference(getSdl(from), getSdl(to));
   const { content, headings } = renderText(`# Changes\n\n${difference}`, () => null);
   return {
     title: `From ${from.slug} to ${to.slug}`,
@@ -43,8 +43,8 @@ export async function changesPage(site: Site, from: Edition, to: Edition): Promi
     headings: headings.filter(({ level }) => level === 2),
     body: html`<div class="prose">${content}</div>
       <h2>Other comparisons</h2>
-      ${comparisons(site.versions.map(({ slug }) => slug))}`,
+      ${renderComparisons(site.versions.map(({ slug }) => slug))}`,
   };
 }
 
-const sdlOf = (edition: Edition): string => printSdl(new Model(edition).schema);
+const getSdl = (edition: Edition): string => printSdl(new Model(edition).schema);

@@ -1,16 +1,16 @@
 import { examples } from "../versions/explorer-examples.ts";
 import { pathOf } from "../versions/versions.ts";
 import type { Field, Model } from "./model.ts";
-import { sampleOf } from "./sample-operation.ts";
+import { createSample } from "./sample-operation.ts";
 
 /**
  * Returns a collection of requests in Postman's format 2.1, which Bruno reads too: the access token, the examples, and an
  * operation for each query and mutation. Its variables are the service's address and the client ID and secret.
  */
-export function collectionOf(model: Model) {
+export function createCollection(model: Model) {
   const { slug } = model.edition;
   const byTopic = Map.groupBy(examples, ({ topic }) => topic);
-  const item = (name: string, query: string, variables: object) => ({
+  const createItem = (name: string, query: string, variables: object) => ({
     name,
     request: {
       method: "POST",
@@ -19,9 +19,9 @@ export function collectionOf(model: Model) {
       body: { mode: "graphql", graphql: { query, variables: JSON.stringify(variables, null, 2) } },
     },
   });
-  const ofField = (field: Field) => {
-    const { query, variables } = sampleOf(model, field);
-    return item(field.name, query, variables);
+  const createFieldItem = (field: Field) => {
+    const { query, variables } = createSample(model, field);
+    return createItem(field.name, query, variables);
   };
   return {
     info: {
@@ -33,14 +33,14 @@ export function collectionOf(model: Model) {
       { key: "baseUrl", value: "http://127.0.0.1:4000" },
       ...["clientId", "clientSecret", "token"].map((key) => ({ key, value: "" })),
     ],
-    item: [
+    createItem: [
       tokenItem,
-      ...[...byTopic].map(([name, own]) => ({
+      ...[...byTopic].map(([name, topicExamples]) => ({
         name: `Examples: ${name}`,
-        item: own.map(({ title, query }) => item(title, query, {})),
+        item: topicExamples.map(({ title, query }) => createItem(title, query, {})),
       })),
-      { name: "Queries", item: model.queries.map(ofField) },
-      { name: "Mutations", item: model.mutations.map(ofField) },
+      { name: "Queries", item: model.queries.map(createFieldItem) },
+      { name: "Mutations", item: model.mutations.map(createFieldItem) },
     ],
   };
 }

@@ -9,22 +9,22 @@ import {
   parse,
 } from "postgraphile/graphql";
 import { defaultPageSize, maxPageSize } from "../graphql/page-size.ts";
-import { rowsOfComparison, rowsPerRelation } from "../graphql/given-argument.ts";
+import { comparisonRows, rowsPerRelation } from "../graphql/given-argument.ts";
 import { operationSize } from "../graphql/operation-size.ts";
-import { costOf, pointsPerMutation, rowsPerPoint } from "../graphql/assess.ts";
+import { computeCost, pointsPerMutation, rowsPerPoint } from "../graphql/assess.ts";
 import type { Field, Model } from "./model.ts";
-import { entryOf } from "./model.ts";
-import { selectionOf } from "./sample-operation.ts";
+import { getEntryType } from "./model.ts";
+import { createSelection } from "./sample-operation.ts";
 
 /** Returns the cost of a field in words; null when it is free. src/graphql/operation-size.ts computes it. */
-export function costText(model: Model, owner: string, field: Field): string | null {
+export function describeCost(model: Model, owner: string, field: Field): string | null {
   if (owner === model.schema.getMutationType()?.name)
     return `${pointsPerMutation} points, one for every ${rowsPerPoint} elements of its input, and the cost of its payload`;
   const target = getNamedType(field.type);
   if (owner.endsWith("Edge")) return null;
-  const added = pointsInList(model, owner, field);
+  const added = countPointsInList(model, owner, field);
   if (added > 0) return points(added);
-  if (entryOf(target) !== null)
+  if (getEntryType(target) !== null)
     return `1 point, and one for every ${rowsPerPoint} rows of a page (${defaultPageSize} by default, at most ${maxPageSize})`;
   if (!isInterfaceType(target) && !(isObjectType(target) && target.getInterfaces().length > 0)) return null;
   if (!isListType(getNullableType(field.type))) return "1 point, and its row";
@@ -43,26 +43,26 @@ const pointsPerHop = 1 + rowsPerRelation / rowsPerPoint;
 export type Condition = Pick<GraphQLInputField, "name" | "type"> & { extensions: object };
 
 /** Returns the cost of a filter's field; null if only its content has a cost. src/graphql/given-argument.ts computes it. */
-export function costOfCondition({ name, type, extensions }: Condition): string | null {
+export function describeConditionCost({ name, type, extensions }: Condition): string | null {
   const target = getNamedType(type);
   if (isInputObjectType(target)) {
     if (["some", "none", "every"].includes(name)) return points(pointsPerHop);
     const { indexes } = extensions as GraphQLInputFieldExtensions;
     return indexes && target.name.endsWith("FilterInput") ? points(pointsPerHop) : null;
   }
-  const rows = rowsOfComparison(name);
+  const rows = comparisonRows(name);
   if (rows > 1) return `${points(rows / rowsPerPoint)}: no index supports it`;
   return `a point for every ${rowsPerPoint} ${isListType(getNullableType(type)) ? "values" : "comparisons"}`;
 }
 
 /** Returns the points that a field adds to the cost of a list, apart from its entries. Counts and sums, for example, add some. */
-function pointsInList(model: Model, owner: string, { name, type }: Field): number {
-  const list = model.queries.find(({ type: answered }) => getNamedType(answered).name === owner);
-  const isOfEntries = !list || entryOf(getNamedType(type)) !== null;
+function countPointsInList(model: Model, owner: string, { name, type }: Field): number {
+  const list = model.queries.find(({ type: listType }) => getNamedType(listType).name === owner);
+  const isOfEntries = !list || getEntryType(getNamedType(type)) !== null;
   if (isOfEntries || !isObjectType(getNamedType(type))) return 0;
   const pointsWith = (inner: string) => {
     const document = parse(`{ ${list.name}(first: 0) { ${inner} } }`, { noLocation: true });
-    return costOf(operationSize(model.schema, document, null, {}));
+    return computeCost(operationSize(model.schema, document, null, {}));
   };
-  return pointsWith(`${name}${selectionOf(type)}`) - pointsWith("__typename");
+  return pointsWith(`${name}${createSelection(type)}`) - pointsWith("__typename");
 }

@@ -3,14 +3,14 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
-import { NoTurn } from "../lib/fair-queue.ts";
+import { TurnRefused } from "../lib/fair-queue.ts";
 import { WorkThreads } from "../lib/threads.ts";
 import { asRole } from "../postgres/as-role.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { timetable } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
 import type { PackedEdition } from "./edition.ts";
-import { describeSchema, packed, readTopics } from "./edition.ts";
+import { describeSchema, packEdition, readTopics } from "./edition.ts";
 import type { Site } from "./print-page.ts";
 import type { Rendered, RenderTask } from "./routes.ts";
 
@@ -34,11 +34,11 @@ export interface DocumentedService {
 }
 
 /** The owner of all work in the thread's queue: pages are the same for everyone. */
-const everyone = "pages";
+const threadOwner = "pages";
 /** Milliseconds that a page may take, and that it may wait. */
 const workMs = 60_000;
 /** The most bytes of cached pages. */
-const maxKeptBytes = 16_000_000;
+const maxCachedBytes = 16_000_000;
 
 /**
  * The documentation of the current versions of one or several services. A worker thread renders pages on request, so that
@@ -47,8 +47,8 @@ const maxKeptBytes = 16_000_000;
 export class Documentation {
   readonly #editions = new WeakMap<GraphQLSchema, Promise<PackedEdition>>();
   /** Cached pages, by a hash of their data and their path. */
-  readonly #kept = new LRUCache<string, StoredPage>({
-    maxSize: maxKeptBytes,
+  readonly #cache = new LRUCache<string, StoredPage>({
+    maxSize: maxCachedBytes,
     sizeCalculation: ({ content }, key) => 2 * (content.length + key.length) + 200,
   });
   readonly #threads = new WorkThreads({
@@ -65,27 +65,27 @@ export class Documentation {
    */
   async page(service: DocumentedService, path: string): Promise<StoredPage | null> {
     const built = service.served.filter(({ failure }) => failure() === null);
-    const editions = await Promise.all(built.map((version) => this.#editionOf(version, service.pool)));
+    const editions = await Promise.all(built.map((version) => this.#getEdition(version, service.pool)));
     const dates = timetable(service.versions, service.now());
     const versions = dates.filter(({ slug }) => editions.some((each) => each.slug === slug));
     const site: Site = { versions, explorer: service.explorer };
     const key = hash("sha256", JSON.stringify([site, editions.map(({ id }) => id)])) + path;
-    const before = this.#kept.get(key);
-    if (before) return before;
+    const cached = this.#cache.get(key);
+    if (cached) return cached;
     const rendered = await this.render(site, editions, path);
     if (rendered === null) return null;
     const page = { ...rendered, etag: `W/"${hash("sha256", rendered.content, "base64url")}"` };
     // The address of a redirect can be anything that a visitor sends
-    if (page.type !== "redirect") this.#kept.set(key, page);
+    if (page.type !== "redirect") this.#cache.set(key, page);
     return page;
   }
 
   /** Renders the page at a path, without caching it. */
   async render(...task: RenderTask): Promise<Rendered | null> {
     try {
-      return await this.#threads.run<Rendered | null>(everyone, "renderPage", task);
+      return await this.#threads.run<Rendered | null>(threadOwner, "renderPage", task);
     } catch (error) {
-      if (!(error instanceof NoTurn)) throw error;
+      if (!(error instanceof TurnRefused)) throw error;
       throw apiError("SERVICE_UNAVAILABLE", "Too many pages are requested. Try again in a little while.");
     }
   }
@@ -95,12 +95,12 @@ export class Documentation {
     return this.#threads.close();
   }
 
-  #editionOf({ version: { slug }, current }: ServedVersion, pool: Pool): Promise<PackedEdition> {
+  #getEdition({ version: { slug }, current }: ServedVersion, pool: Pool): Promise<PackedEdition> {
     const { schema } = current();
     let edition = this.#editions.get(schema);
     if (!edition) {
-      const making = Promise.all([asRole(pool, "service_auth", readTopics), describeSchema(schema)]);
-      edition = making.then(([topics, described]) => packed({ slug, topics, ...described }));
+      const parts = Promise.all([asRole(pool, "service_auth", readTopics), describeSchema(schema)]);
+      edition = parts.then(([topics, described]) => packEdition({ slug, topics, ...described }));
       this.#editions.set(schema, edition);
       edition.catch(() => this.#editions.delete(schema));
     }

@@ -65,7 +65,7 @@ export interface PackedEdition {
 }
 
 /** Packs an edition into memory that threads share. */
-export function packed(edition: Edition): PackedEdition {
+export function packEdition(edition: Edition): PackedEdition {
   const content = serialize(edition);
   const bytes = new Uint8Array(new SharedArrayBuffer(content.length));
   bytes.set(content);
@@ -73,12 +73,12 @@ export function packed(edition: Edition): PackedEdition {
 }
 
 /** Editions that a thread has unpacked, about ten megabytes each with its schema. */
-const known = new LRUCache<string, Edition>({ max: 6 });
+const unpackedEditions = new LRUCache<string, Edition>({ max: 6 });
 
 /** Unpacks an edition, unless this thread already has it. */
-export function unpacked({ id, bytes }: PackedEdition): Edition {
-  const edition = known.get(id) ?? (deserialize(bytes) as Edition);
-  known.set(id, edition);
+export function unpackEdition({ id, bytes }: PackedEdition): Edition {
+  const edition = unpackedEditions.get(id) ?? (deserialize(bytes) as Edition);
+  unpackedEditions.set(id, edition);
   return edition;
 }
 

@@ -43,7 +43,7 @@ export function eventPage(topics: readonly Topic[], topic: Topic): Page {
     ],
     body: html`<div class="lead">${renderDescription(description)}</div>
       <h2 id="fields">Fields</h2>
-      ${propertiesOf(schema)}
+      ${renderProperties(schema)}
       <h2 id="schema">JSON Schema</h2>
       <p><a href="${eventPath(name)}.json">${name}.json</a></p>
       <details>
@@ -53,26 +53,26 @@ export function eventPage(topics: readonly Topic[], topic: Topic): Page {
   };
 }
 
-const propertiesOf = ({ properties = {}, required = [] }: TopicSchema, prefix = ""): Html =>
+const renderProperties = ({ properties = {}, required = [] }: TopicSchema, prefix = ""): Html =>
   definitions(
     Object.entries(properties).map(([name, property]) => {
       const path = `${prefix}${name}`;
       return {
         id: path,
-        term: html`<code class="signature"><strong>${path}</strong>: ${typeOf(property)}</code>
+        term: html`<code class="signature"><strong>${path}</strong>: ${describeType(property)}</code>
           ${!required.includes(name) && html`<span class="badge bad">optional</span>`}`,
         meaning: html`${renderDescription(property.description)}
         ${property.pattern && html`<p class="quiet">Like <code>${property.pattern}</code></p>`}
-        ${property.properties && propertiesOf(property, `${path}.`)}`,
+        ${property.properties && renderProperties(property, `${path}.`)}`,
       };
     }),
   );
 
-function typeOf({ type, format, const: only, enum: values, items }: TopicSchema): string {
+function describeType({ type, format, const: only, enum: values, items }: TopicSchema): string {
   if (only !== undefined) return JSON.stringify(only);
   if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
   const names = [type ?? "any"]
     .flat()
-    .map((name) => (name === "array" && items ? `[${typeOf(items)}]` : name));
+    .map((name) => (name === "array" && items ? `[${describeType(items)}]` : name));
   return names.join(" | ") + (format === undefined ? "" : ` (${format})`);
 }

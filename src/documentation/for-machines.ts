@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { changelogFile, guideGroups, linksOf, renderFile, root, searchedGuides } from "./guides.ts";
+import { changelogFile, guideGroups, createLinkFinder, renderFile, root, searchedGuides } from "./guides.ts";
 import { firstSentence, withoutComments } from "./markdown.ts";
 import type { Site } from "./print-page.ts";
 import { home } from "./print-page.ts";
@@ -17,8 +17,8 @@ const summary =
 const links = /(^```[^]*?^```$)|\[([^\]]*)\]\(([^)\s]+)\)/gm;
 
 /** Returns a file as Markdown, with links to other pages as Markdown. Links to files without a page become text. */
-export function markdownOf(file: string): string {
-  const findLink = linksOf(file, markdownPath);
+export function convertToMarkdown(file: string): string {
+  const findLink = createLinkFinder(file, markdownPath);
   return withoutComments(readFileSync(new URL(file, root), "utf8")).replace(
     links,
     (_all, code: string | undefined, text: string, address: string) => {
@@ -29,14 +29,14 @@ export function markdownOf(file: string): string {
   );
 }
 
-const entryOf = (title: string, path: string, about?: string): string =>
+const createEntry = (title: string, path: string, about?: string): string =>
   `- [${title}](${path})${about ? `: ${about}` : ""}`;
 
 /** Returns the entry of a guide, with its first sentence, or its headings if it begins with something else. */
 function pageEntry(path: string, file: string): string {
   const { title, headings, sections } = renderFile(file);
   const titles = headings.filter(({ level }) => level === 2).map((heading) => heading.title);
-  return entryOf(title, markdownPath(path), firstSentence(sections[0]!.text) ?? titles.join(", "));
+  return createEntry(title, markdownPath(path), firstSentence(sections[0]!.text) ?? titles.join(", "));
 }
 
 /** Returns the index of the documentation, with a line for each page. */
@@ -50,13 +50,13 @@ export function machineIndex(site: Site): string {
     ];
   });
   const schemas = site.versions.map(({ slug, path }) =>
-    entryOf(`Schema of ${slug}`, `${path}/schema.graphql`, `SDL, with the scopes of each field`),
+    createEntry(`Schema of ${slug}`, `${path}/schema.graphql`, `SDL, with the scopes of each field`),
   );
   const more = [
     "## Schemas and changes",
     ...schemas,
     pageEntry(`${home}/changelog`, changelogFile),
-    entryOf("All guides and the reference in one file", fullPath),
+    createEntry("All guides and the reference in one file", fullPath),
   ];
   const parts = [...groups.slice(0, -1), more, ...groups.slice(-1)];
   return `# Stock and order GraphQL\n\n> ${summary}\n\n${parts.map(([title, ...lines]) => `${title}\n\n${lines.join("\n")}\n`).join("\n")}`;
@@ -64,4 +64,6 @@ export function machineIndex(site: Site): string {
 
 /** Returns the text of all guides except the internals. */
 export const allPages = (): string =>
-  searchedGuides.map(({ path, file }) => `<!-- ${path} -->\n\n${markdownOf(file).trim()}\n`).join("\n");
+  searchedGuides
+    .map(({ path, file }) => `<!-- ${path} -->\n\n${convertToMarkdown(file).trim()}\n`)
+    .join("\n");

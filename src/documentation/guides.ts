@@ -137,18 +137,19 @@ const otherNames = new Map([
 ]);
 
 /** Normalizes a name: removes case, hyphens, an extension and a plural. */
-export const plain = (name: string): string => name.toLowerCase().replace(/\.\w+$|(?<=.)[-_\s]|s\b/g, "");
+export const normalizeName = (name: string): string =>
+  name.toLowerCase().replace(/\.\w+$|(?<=.)[-_\s]|s\b/g, "");
 /** Returns the last part of a path. */
-export const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+export const getLastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** Returns the page for an address that doesn't exist, by another name or a similar last part; null when there is none. */
-export function meantGuide(path: string): string | null {
-  const name = lastOf(path);
-  const meant = guides.find((guide) => plain(lastOf(guide.path)) === plain(name));
-  return otherNames.get(name.toLowerCase()) ?? meant?.path ?? null;
+export function findSimilarGuide(path: string): string | null {
+  const name = getLastPart(path);
+  const similar = guides.find((guide) => normalizeName(getLastPart(guide.path)) === normalizeName(name));
+  return otherNames.get(name.toLowerCase()) ?? similar?.path ?? null;
 }
 
-const isWritten = (path: string): boolean =>
+const isGuidePath = (path: string): boolean =>
   path === "/docs/changelog" || guides.some((guide) => guide.path === path);
 
 /** Matches the paths of pictures in guides. */
@@ -157,16 +158,16 @@ export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png
 /**
  * Returns a function that finds the address of a link in a file.
  *
- * @param formOf returns the address of a guide, if it isn't the guide's path
+ * @param toAddress returns the address of a guide, if it isn't the guide's path
  */
-export function linksOf(file: string, formOf = (path: string) => path): FindLink {
+export function createLinkFinder(file: string, toAddress = (path: string) => path): FindLink {
   return (address) => {
     if (/^https?:/.test(address) || address.startsWith("#")) return address;
     const [path = "", anchor] = address.split("#");
     const target = posix.join(posix.dirname(file), path);
     const hash = anchor === undefined ? "" : `#${anchor}`;
     const page = pathsOfFiles.get(target);
-    if (page !== undefined) return (isWritten(page) ? formOf(page) : page) + hash;
+    if (page !== undefined) return (isGuidePath(page) ? toAddress(page) : page) + hash;
     const picture = /^docs\/((?:administration\/)?[\w-]+\.png)$/.exec(target);
     if (picture) return `/docs/pictures/${picture[1]}`;
     const event = /^docs\/events\/([\w.]+)\.json$/.exec(target);
@@ -175,14 +176,14 @@ export function linksOf(file: string, formOf = (path: string) => path): FindLink
   };
 }
 
-const known = new Map<string, RenderedText>();
+const renderedFiles = new Map<string, RenderedText>();
 
 /** Renders a file as a page. */
 export function renderFile(file: string): RenderedText {
-  let rendered = known.get(file);
+  let rendered = renderedFiles.get(file);
   if (!rendered) {
-    rendered = renderText(readFileSync(new URL(file, root), "utf8"), linksOf(file));
-    known.set(file, rendered);
+    rendered = renderText(readFileSync(new URL(file, root), "utf8"), createLinkFinder(file));
+    renderedFiles.set(file, rendered);
   }
   return rendered;
 }

@@ -23,14 +23,14 @@ const comments: Record<string, string> = {
 const text = String.raw`"""[^]*?"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|` + "`[^`]*`";
 
 /** Returns the pattern of coloured words. The first alternative that matches counts. Its groups are CSS classes. */
-const patternOf = (language: string, words: string): RegExp =>
+const buildPattern = (language: string, words: string): RegExp =>
   new RegExp(
     `(?<comment>${comments[language] ?? "#.*"})|(?<text>${text})|(?<name>[$@][A-Za-z_]\\w*)|` +
       `(?<number>\\b\\d[\\d_.]*\\b)|(?<word>\\b(?:${words})\\b)`,
     "gm",
   );
 
-const patterns = new Map(Object.entries(keywords).map(([name, words]) => [name, patternOf(name, words)]));
+const patterns = new Map(Object.entries(keywords).map(([name, words]) => [name, buildPattern(name, words)]));
 
 /** Returns code with coloured words. Code in unknown languages is returned unchanged. */
 export function highlight(code: string, language: string): Content {

@@ -12,7 +12,7 @@ import { codeBlock } from "./markdown.ts";
 import type { Page, Site } from "./print-page.ts";
 import { home, kindPath, versionPath } from "./print-page.ts";
 
-interface Door {
+interface ReaderCard {
   title: string;
   about: string;
   button: string;
@@ -22,7 +22,7 @@ interface Door {
 }
 
 /** The three kinds of readers, each with a page to begin with. */
-const doors: readonly Door[] = [
+const readerCards: readonly ReaderCard[] = [
   {
     title: "Call the API",
     about: "Write a program that reads and changes data, or receives webhooks.",
@@ -47,11 +47,11 @@ const doors: readonly Door[] = [
 ];
 
 /** Prints JSON in few lines: the only member of an object or list stays on the line of its parent. */
-function nested(value: unknown, indent = ""): string {
+function printNested(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((each) => nested(each, indent)).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map((each) => printNested(each, indent)).join(", ")}]`;
   const printed = (inner: string) =>
-    Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${nested(each, inner)}`);
+    Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${printNested(each, inner)}`);
   const lines = printed(`${indent}  `);
   if (lines.length === 1) return `{ ${printed(indent)[0]!} }`;
   return `{\n${lines.map((line) => `${indent}  ${line}`).join(",\n")}\n${indent}}`;
@@ -61,13 +61,13 @@ function nested(value: unknown, indent = ""): string {
 const readme = () => readFileSync(new URL("README.md", root), "utf8");
 
 /** Returns the response to the first example. */
-function answer(): Html {
+function renderExampleResponse(): Html {
   const [, json = "{}"] = /^```json\n([^]*?)\n```$/m.exec(readme()) ?? [];
-  return codeBlock(nested(JSON.parse(json)), "json");
+  return codeBlock(printNested(JSON.parse(json)), "json");
 }
 
 /** Returns the diagram of how the service works; null when it isn't drawn. */
-function picture(): Content {
+function renderDiagram(): Content {
   const [source = ""] = diagramsIn(readme());
   return (
     diagramAddress(source) &&
@@ -91,7 +91,7 @@ export const homePage = (site: Site): Page => ({
       A GraphQL API for products, stock and its ledger, orders, fulfillment and purchasing. Authenticate with
       OAuth client credentials, read with Relay pagination, and receive changes by webhooks.
     </p>
-    ${codeBlock(examples[0]!.query, "graphql")} ${answer()}
+    ${codeBlock(examples[0]!.query, "graphql")} ${renderExampleResponse()}
     ${
       site.explorer &&
       html`<p>
@@ -99,7 +99,7 @@ export const homePage = (site: Site): Page => ({
       </p>`
     }
     <ul class="cards">
-      ${doors.map(({ title, about, button, first, group }) =>
+      ${readerCards.map(({ title, about, button, first, group }) =>
         card(
           html`<h2>${title}</h2>`,
           about,
@@ -114,7 +114,7 @@ export const homePage = (site: Site): Page => ({
         ),
       )}
     </ul>
-    ${picture()} ${reference(site)}
+    ${renderDiagram()} ${reference(site)}
     <p class="quiet">
       For programs and language models: <a href="${indexPath}">llms.txt</a>,
       <a href="${fullPath}">all pages in one file</a>, each guide as Markdown at its address with

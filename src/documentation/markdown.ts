@@ -26,10 +26,10 @@ interface Environment extends Record<PropertyKey, unknown> {
   ids: Map<string, number>;
 }
 
-const environmentOf = (findLink: FindLink): Environment => ({ findLink, headings: [], ids: new Map() });
+const createEnvironment = (findLink: FindLink): Environment => ({ findLink, headings: [], ids: new Map() });
 /** Returns the environment of a text without links to other pages. */
-const noPages = () => environmentOf(() => null);
-const ofRendering = (env: unknown): Environment => env as Environment;
+const createEmptyEnvironment = () => createEnvironment(() => null);
+const toEnvironment = (env: unknown): Environment => env as Environment;
 
 // HTML in texts is shown as text, and links with `javascript:` aren't rendered: both are the library's defaults
 const markdown = new MarkdownIt({ html: false, linkify: false, typographer: false });
@@ -85,10 +85,10 @@ rules.table_open = (tokens, index) => {
 rules.table_close = () => "</table></div>";
 
 rules.heading_open = (tokens, index, options, env, renderer) => {
-  const environment = ofRendering(env);
+  const environment = toEnvironment(env);
   const token = tokens[index]!;
   const title = plainText(tokens[index + 1]!.children ?? []);
-  const base = anchorOf(title);
+  const base = createAnchor(title);
   const times = environment.ids.get(base) ?? 0;
   environment.ids.set(base, times + 1);
   const id = times === 0 ? base : `${base}-${times}`;
@@ -98,13 +98,13 @@ rules.heading_open = (tokens, index, options, env, renderer) => {
 };
 
 rules.heading_close = (tokens, index, options, env, renderer) => {
-  const { id } = ofRendering(env).headings.at(-1)!;
+  const { id } = toEnvironment(env).headings.at(-1)!;
   const link = html` <a class="anchor" href="#${id}" aria-label="Link to this part">#</a>`;
   return link.toString() + renderer.renderToken(tokens, index, options);
 };
 
 rules.link_open = (tokens, index, options, env, renderer) => {
-  const environment = ofRendering(env);
+  const environment = toEnvironment(env);
   const token = tokens[index]!;
   const found = environment.findLink(String(token.attrGet("href")));
   const close = tokens.slice(index).find(({ type, level }) => type === "link_close" && level === token.level);
@@ -118,7 +118,7 @@ rules.link_open = (tokens, index, options, env, renderer) => {
 };
 
 rules.image = (tokens, index, _options, env) => {
-  const environment = ofRendering(env);
+  const environment = toEnvironment(env);
   const token = tokens[index]!;
   const source = environment.findLink(String(token.attrGet("src")));
   if (source === null) return "";
@@ -144,7 +144,7 @@ const plainText = (tokens: readonly Token[]): string =>
   tokens.map(({ type, content }) => (type === "softbreak" ? " " : content)).join("");
 
 /** Returns the anchor of a heading, the same as on GitHub. */
-const anchorOf = (title: string): string =>
+const createAnchor = (title: string): string =>
   title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
@@ -166,7 +166,7 @@ export interface RenderedText {
 }
 
 /** Divides a text at its headings, after rendering. */
-function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Section[] {
+function splitIntoSections(tokens: readonly Token[], headings: readonly Heading[]): Section[] {
   const sections: Section[] = [];
   const rendered = headings.values();
   for (const [index, { type, content, children }] of tokens.entries()) {
@@ -182,32 +182,32 @@ function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Sec
 
 /** Renders a whole text. Its first heading is the title, and isn't part of the content. */
 export function renderText(source: string, findLink: FindLink): RenderedText {
-  const environment = environmentOf(findLink);
+  const environment = createEnvironment(findLink);
   const tokens = markdown.parse(withoutComments(source), environment);
   const end = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
   const title = plainText(tokens[1]?.children ?? []);
   const content = markdown.renderer.render(tokens.slice(end + 1), markdown.options, environment);
   const { headings } = environment;
-  const sections = sectionsOf(tokens, [{ level: 1, title, id: "" }, ...headings]);
+  const sections = splitIntoSections(tokens, [{ level: 1, title, id: "" }, ...headings]);
   return { title, content: fromMarkdown(content), headings, sections };
 }
 
 /** Renders a description from the schema. */
 export const renderDescription = (text: string | null | undefined): Html | null =>
-  text ? fromMarkdown(markdown.render(text, noPages())) : null;
+  text ? fromMarkdown(markdown.render(text, createEmptyEnvironment())) : null;
 
 /** Renders the first sentence of a description, in one line. */
 export const renderSummary = (text: string | null | undefined): Html | null =>
-  text ? fromMarkdown(markdown.renderInline(summaryOf(text), noPages())) : null;
+  text ? fromMarkdown(markdown.renderInline(takeFirstSentence(text), createEmptyEnvironment())) : null;
 
 /** Returns the first sentence of a section; null when it begins with code or a table. */
 export function firstSentence(text: string): string | null {
-  const first = summaryOf(text);
+  const first = takeFirstSentence(text);
   return first.endsWith(".") && !first.includes("\n") ? first : null;
 }
 
 /** Returns the first sentence of a text. */
-export const summaryOf = (text: string): string => {
+export const takeFirstSentence = (text: string): string => {
   const [paragraph = ""] = text.split("\n\n");
   return /^.*?[.](?=\s|$)/s.exec(paragraph)?.[0].replaceAll("\n", " ") ?? paragraph;
 };

@@ -39,7 +39,7 @@ export const kinds = {
 export type Kind = keyof typeof kinds;
 
 /** Returns the singular of a kind's title. */
-export const nameOf = (kind: Kind): string => kinds[kind].replace(/ies$/, "ys").replace(/s$/, "");
+export const getKindName = (kind: Kind): string => kinds[kind].replace(/ies$/, "ys").replace(/s$/, "");
 
 /** Kinds of root fields, each with the keyword of its operations. */
 export const operations = { queries: "query", mutations: "mutation", subscriptions: "subscription" } as const;
@@ -81,24 +81,24 @@ export class Model {
 
   constructor(edition: Edition) {
     this.edition = edition;
-    this.schema = withFacts(buildSchema(edition.sdl, { assumeValid: true, assumeValidSDL: true }), edition);
+    this.schema = addFacts(buildSchema(edition.sdl, { assumeValid: true, assumeValidSDL: true }), edition);
     const { schema } = this;
     const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
     const [queries = [], mutations = [], subscriptions = []] = roots.map((root) =>
-      sorted(Object.values(root?.getFields() ?? {})),
+      sortByName(Object.values(root?.getFields() ?? {})),
     );
     this.queries = queries;
     this.mutations = mutations;
     this.subscriptions = subscriptions;
-    this.types = sorted(Object.values(schema.getTypeMap())).filter(
+    this.types = sortByName(Object.values(schema.getTypeMap())).filter(
       (type) =>
         !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.some((root) => root === type),
     );
     const owners = [...this.types, ...roots.filter((root) => root != null)];
-    this.#uses = Map.groupBy(owners.flatMap(usesIn), ({ target }) => target);
-    this.#topics = Map.groupBy(edition.topics, subjectOf);
+    this.#uses = Map.groupBy(owners.flatMap(listUses), ({ target }) => target);
+    this.#topics = Map.groupBy(edition.topics, getSubjectType);
     for (const { name, type } of mutations)
-      this.#written.set(name, new Set(this.#shownBy(getNamedType(type))));
+      this.#written.set(name, new Set(this.#listShownTypes(getNamedType(type))));
   }
 
   kindOf(member: Member): Kind {
@@ -155,7 +155,7 @@ export class Model {
   readersOf(type: GraphQLNamedType): readonly Field[] {
     return this.queries.filter((field) => {
       const target = getNamedType(field.type);
-      return target === type || entryOf(target) === type;
+      return target === type || getEntryType(target) === type;
     });
   }
 
@@ -166,12 +166,14 @@ export class Model {
   }
 
   /** Returns the names of the objects in a payload, also within its rows, and of the objects that it reports as deleted. */
-  #shownBy(payload: GraphQLNamedType, within: ReadonlySet<string> = new Set()): string[] {
-    return fieldsOf(payload).flatMap(({ name, type }) => {
+  #listShownTypes(payload: GraphQLNamedType, within: ReadonlySet<string> = new Set()): string[] {
+    return listFields(payload).flatMap(({ name, type }) => {
       const target = getNamedType(type);
       if (isObjectType(target)) {
         if (target.getInterfaces().length > 0) return [target.name];
-        return within.has(target.name) ? [] : this.#shownBy(target, new Set([...within, payload.name]));
+        return within.has(target.name)
+          ? []
+          : this.#listShownTypes(target, new Set([...within, payload.name]));
       }
       const [, deleted] = /^deleted(\w+)Id$/.exec(name) ?? [];
       return deleted !== undefined && this.schema.getType(deleted) ? [deleted] : [];
@@ -187,18 +189,18 @@ interface AnyField {
 }
 
 /** Returns the fields of a type, sorted by name; none if it has none. */
-export const fieldsOf = (type: GraphQLNamedType): AnyField[] =>
-  "getFields" in type ? sorted(Object.values<AnyField>(type.getFields())) : [];
+export const listFields = (type: GraphQLNamedType): AnyField[] =>
+  "getFields" in type ? sortByName(Object.values<AnyField>(type.getFields())) : [];
 
 /** Returns the types of a type's fields and of their arguments. */
-const usesIn = (owner: GraphQLNamedType): (Use & { target: string })[] =>
-  fieldsOf(owner).flatMap(({ name: field, type, args = [] }) => {
+const listUses = (owner: GraphQLNamedType): (Use & { target: string })[] =>
+  listFields(owner).flatMap(({ name: field, type, args = [] }) => {
     const targets = [type, ...args.map((argument) => argument.type)].map((used) => getNamedType(used).name);
     return [...new Set(targets)].map((target) => ({ target, type: owner.name, field }));
   });
 
 /** Adds facts to fields that SDL doesn't contain. */
-function withFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {
+function addFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {
   for (const [path, facts] of fields) {
     const [type = "", name = ""] = path.split(".");
     const field = (schema.getType(type) as GraphQLObjectType | undefined)?.getFields()[name];
@@ -208,23 +210,23 @@ function withFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {
 }
 
 /** Returns the type of the entries of a connection, or of an edge; null for other types. */
-export function entryOf(type: GraphQLNamedType): GraphQLNamedType | null {
+export function getEntryType(type: GraphQLNamedType): GraphQLNamedType | null {
   if (!isObjectType(type)) return null;
   const { edges, node, cursor } = type.getFields();
-  if (edges && isListType(getNullableType(edges.type))) return entryOf(getNamedType(edges.type));
+  if (edges && isListType(getNullableType(edges.type))) return getEntryType(getNamedType(edges.type));
   return node && cursor ? getNamedType(node.type) : null;
 }
 
 /** Returns the subject's type of a topic's events, from the id in their data. */
-function subjectOf({ schema }: Topic): string {
+function getSubjectType({ schema }: Topic): string {
   const pattern = schema.properties?.data?.properties?.id?.pattern ?? "";
   return /^\^gid:\/\/\w+\/(\w+)\//.exec(pattern)?.[1] ?? "";
 }
 
-export const sorted = <T extends { name: string }>(list: readonly T[]): T[] =>
+export const sortByName = <T extends { name: string }>(list: readonly T[]): T[] =>
   list.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
 /** Returns the scopes that a field needs. */
-export function scopesOf({ extensions: { requiresScopes } }: WithScopes): string[] {
+export function listScopes({ extensions: { requiresScopes } }: WithScopes): string[] {
   return [...(requiresScopes?.anyOf ?? []), ...(requiresScopes?.allOf ?? [])];
 }

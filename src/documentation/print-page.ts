@@ -37,7 +37,7 @@ export interface Page {
 /** The path of the documentation. */
 export const home = "/docs";
 /** The path of the page that is shown for unknown paths. */
-export const nowhere = `${home}/nowhere`;
+export const notFoundPath = `${home}/nowhere`;
 /** Paths of the reference of a version. */
 export const versionPath = (slug: string) => `${home}/${slug}`;
 export const kindPath = (slug: string, kind: Kind) => `${versionPath(slug)}/${kind}`;
@@ -45,9 +45,9 @@ export const kindPath = (slug: string, kind: Kind) => `${versionPath(slug)}/${ki
 /**
  * Renders a page as a document.
  *
- * @param shown the kinds that the menu lists
+ * @param shownKinds the kinds that the menu lists
  */
-export function printPage(site: Site, path: string, page: Page, shown: readonly Kind[]): string {
+export function printPage(site: Site, path: string, page: Page, shownKinds: readonly Kind[]): string {
   const { title, version } = page;
   const slug = version ?? site.versions[0]!.slug;
   return printDocument({
@@ -57,12 +57,12 @@ export function printPage(site: Site, path: string, page: Page, shown: readonly 
     summary: page.summary,
     links: page.links,
     bar: search(slug),
-    menu: menu(site, path, slug, page.neighbours, shown),
-    above: page.kind && html`<p class="kind">${page.kind}</p>`,
+    menu: menu(site, path, slug, page.neighbours, shownKinds),
+    aboveTitle: page.kind && html`<p class="kind">${page.kind}</p>`,
     title: breakable(title),
     aside: page.aside,
     body: page.body,
-    beside: contents(page.headings ?? []),
+    sidebar: contents(page.headings ?? []),
   });
 }
 
@@ -100,10 +100,10 @@ function menu(
   path: string,
   slug: string,
   neighbours: Page["neighbours"],
-  shown: readonly Kind[],
+  shownKinds: readonly Kind[],
 ): Html {
   const entry = (to: string, title: string) => menuEntry(path, to, breakable(title), to !== home);
-  const reference = shown.map((kind) => entry(kindPath(slug, kind), kinds[kind]));
+  const reference = shownKinds.map((kind) => entry(kindPath(slug, kind), kinds[kind]));
   const isOpen = ({ guides }: GuideGroup) => guides.some((guide) => guide.path === path);
   return html`<ul>
       ${entry(home, "Overview")}

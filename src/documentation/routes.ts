@@ -3,21 +3,28 @@ import { html } from "../html/html.ts";
 import { pathOf as endpointOf } from "../versions/versions.ts";
 import { changesIndex, changesPage, changesPath, pathBetween } from "./changes.ts";
 import { changelogFeed, changelogPath, feedLink, feedPath } from "./changelog-feed.ts";
-import { collectionOf } from "./collection.ts";
+import { createCollection } from "./collection.ts";
 import type { Edition, PackedEdition } from "./edition.ts";
-import { unpacked } from "./edition.ts";
+import { unpackEdition } from "./edition.ts";
 import { eventPage, eventPath, eventsPage, eventsPath } from "./events.ts";
-import { allPages, fullPath, indexPath, machineIndex, markdownOf, markdownPath } from "./for-machines.ts";
-import { changelogFile, guides, lastOf, meantGuide, plain, renderFile } from "./guides.ts";
+import {
+  allPages,
+  fullPath,
+  indexPath,
+  machineIndex,
+  convertToMarkdown,
+  markdownPath,
+} from "./for-machines.ts";
+import { changelogFile, guides, getLastPart, findSimilarGuide, normalizeName, renderFile } from "./guides.ts";
 import type { Guide } from "./guides.ts";
 import { homePage } from "./home.ts";
 import type { Member } from "./model.ts";
-import { isField, kinds, Model, nameOf } from "./model.ts";
+import { isField, kinds, Model, getKindName } from "./model.ts";
 import type { Page, Site } from "./print-page.ts";
-import { home, kindPath, nowhere, printPage, versionPath } from "./print-page.ts";
+import { home, kindPath, notFoundPath, printPage, versionPath } from "./print-page.ts";
 import { rootFieldParts } from "./reference/fields.ts";
 import { kindPage, scopesPage, versionPage } from "./reference/kinds.ts";
-import { pathOf } from "./reference/links.ts";
+import { getMemberPath } from "./reference/links.ts";
 import { typeParts } from "./reference/types.ts";
 import { searchIndex } from "./search-index.ts";
 
@@ -43,7 +50,7 @@ export type RenderTask = [site: Site, editions: readonly PackedEdition[], path: 
 
 /** Renders a page. Called in a worker thread. */
 export const renderPage = ([site, editions, path]: RenderTask): Promise<Rendered | null> =>
-  render(site, editions.map(unpacked), path);
+  render(site, editions.map(unpackEdition), path);
 
 /** Renders the page at a path. Returns null when there is none. */
 export async function render(
@@ -53,60 +60,64 @@ export async function render(
 ): Promise<Rendered | null> {
   const slug = path.split("/")[path.startsWith("/api/") ? 3 : 2];
   const edition = editions.find((each) => each.slug === slug);
-  const routes = edition ? routesOf(edition) : generalRoutes(editions);
+  const routes = edition ? getRoutes(edition) : createGeneralRoutes(editions);
   const make = routes.get(path);
   const reference = edition ?? editions.find((each) => each.slug === site.versions[0]?.slug);
-  if (!make) return meantBy(path, routes, reference);
-  const made = await make(site);
-  if ("content" in made) return made;
-  return { type: "text/html", content: printPage(site, path, made, modelOf(reference!).kinds) };
+  if (!make) return findRedirect(path, routes, reference);
+  const result = await make(site);
+  if ("content" in result) return result;
+  return { type: "text/html", content: printPage(site, path, result, getModel(reference!).kinds) };
 }
 
 /**
  * Returns a redirect from an address that doesn't exist to a similar one: the same in other case, a guide, or a name in the
  * reference. Null when none is similar.
  */
-function meantBy(path: string, routes: Routes, reference: Edition | undefined): Rendered | null {
-  const spelled = routes.keys().find((known) => known.toLowerCase() === path.toLowerCase());
-  const content = spelled ?? meantGuide(path) ?? (reference && similarIn(routesOf(reference), lastOf(path)));
+function findRedirect(path: string, routes: Routes, reference: Edition | undefined): Rendered | null {
+  const sameInOtherCase = routes.keys().find((known) => known.toLowerCase() === path.toLowerCase());
+  const content =
+    sameInOtherCase ??
+    findSimilarGuide(path) ??
+    (reference && findSimilarPath(getRoutes(reference), getLastPart(path)));
   return content === undefined ? null : { type: "redirect", content };
 }
 
 /** Returns the path that ends with a name, or with a similar one. */
-function similarIn(routes: Routes, name: string): string | undefined {
+function findSimilarPath(routes: Routes, name: string): string | undefined {
   const paths = [...routes.keys()];
   return (
-    paths.find((path) => lastOf(path) === name) ?? paths.find((path) => plain(lastOf(path)) === plain(name))
+    paths.find((path) => getLastPart(path) === name) ??
+    paths.find((path) => normalizeName(getLastPart(path)) === normalizeName(name))
   );
 }
 
 /** Returns all paths, for a static copy. */
-export const pathsOf = (editions: readonly Edition[]): string[] =>
-  [generalRoutes(editions), ...editions.map(routesOf)].flatMap((routes) => [...routes.keys()]);
+export const listPaths = (editions: readonly Edition[]): string[] =>
+  [createGeneralRoutes(editions), ...editions.map(getRoutes)].flatMap((routes) => [...routes.keys()]);
 
-const known = new WeakMap<Edition, { model: Model; routes: Routes }>();
+const cache = new WeakMap<Edition, { model: Model; routes: Routes }>();
 
 /** Returns the model and the routes of a version, which are cached. */
-function keptOf(edition: Edition): { model: Model; routes: Routes } {
-  let kept = known.get(edition);
-  if (!kept) {
+function getCached(edition: Edition): { model: Model; routes: Routes } {
+  let cached = cache.get(edition);
+  if (!cached) {
     const model = new Model(edition);
-    known.set(edition, (kept = { model, routes: new Map(routesOfModel(model)) }));
+    cache.set(edition, (cached = { model, routes: new Map(createRoutes(model)) }));
   }
-  return kept;
+  return cached;
 }
 
-const modelOf = (edition: Edition): Model => keptOf(edition).model;
-const routesOf = (edition: Edition): Routes => keptOf(edition).routes;
+const getModel = (edition: Edition): Model => getCached(edition).model;
+const getRoutes = (edition: Edition): Routes => getCached(edition).routes;
 
-function routesOfModel(model: Model): Route[] {
+function createRoutes(model: Model): Route[] {
   const { slug } = model.edition;
   const base = versionPath(slug);
   return [
     [base, (site) => versionPage(site, model)],
     [`${base}/scopes`, () => scopesPage(model)],
     [`${base}/search.json`, () => json(searchIndex(model))],
-    [`${base}/collection.json`, () => json(collectionOf(model), 1)],
+    [`${base}/collection.json`, () => json(createCollection(model), 1)],
     // A browser shows it as text
     [
       `${endpointOf({ slug })}/schema.graphql`,
@@ -114,7 +125,7 @@ function routesOfModel(model: Model): Route[] {
     ],
     ...model.kinds.map((kind): Route => [kindPath(slug, kind), () => kindPage(model, kind)]),
     ...[...model.rootFields, ...model.types].map((member): Route => [
-      pathOf(model, member),
+      getMemberPath(model, member),
       () => memberPage(model, member),
     ]),
   ];
@@ -123,10 +134,12 @@ function routesOfModel(model: Model): Route[] {
 /** Returns the page of a type, or of a root field. */
 function memberPage(model: Model, member: Member): Page {
   const kind = model.kindOf(member);
-  const neighbours = model.ofKind(kind).map((each) => ({ title: each.name, path: pathOf(model, each) }));
+  const neighbours = model
+    .ofKind(kind)
+    .map((each) => ({ title: each.name, path: getMemberPath(model, each) }));
   return {
     title: member.name,
-    kind: nameOf(kind),
+    kind: getKindName(kind),
     version: model.edition.slug,
     neighbours: { title: kinds[kind], pages: neighbours },
     ...(isField(member) ? rootFieldParts(model, member) : typeParts(model, member)),
@@ -134,11 +147,11 @@ function memberPage(model: Model, member: Member): Page {
 }
 
 /** Returns the pages and files that all versions share. */
-function generalRoutes(editions: readonly Edition[]): Routes {
+function createGeneralRoutes(editions: readonly Edition[]): Routes {
   const [{ topics }] = editions as [Edition];
   return new Map<Route[0], Route[1]>([
     [home, homePage],
-    [nowhere, () => nothingHere],
+    [notFoundPath, () => notFoundPage],
     [eventsPath, () => eventsPage(topics)],
     [changesPath, changesIndex],
     [changelogPath, changelogPage],
@@ -147,7 +160,7 @@ function generalRoutes(editions: readonly Edition[]): Routes {
     [fullPath, () => ({ type: "text/plain", content: allPages() })],
     ...[...guides, { path: changelogPath, file: changelogFile }].map(({ path, file }): Route => [
       markdownPath(path),
-      () => ({ type: "text/markdown", content: markdownOf(file) }),
+      () => ({ type: "text/markdown", content: convertToMarkdown(file) }),
     ]),
     ...guides.map((guide, index): Route => [
       guide.path,
@@ -168,7 +181,7 @@ const json = (value: unknown, space?: number): Rendered => ({
   content: JSON.stringify(value, null, space),
 });
 
-const nothingHere: Page = {
+const notFoundPage: Page = {
   title: "There is no such page",
   body: html`<p>
     It may have another name in this version. Search, or go to <a href="${home}">the overview</a>.
@@ -178,7 +191,7 @@ const nothingHere: Page = {
 /** Returns the page of a guide, with links to the previous and the next one. */
 function guidePage({ path, file }: Guide, before: Guide | undefined, after: Guide | undefined): Page {
   const page = textPage(path, file);
-  const way = (guide: Guide | undefined, label: string) =>
+  const linkTo = (guide: Guide | undefined, label: string) =>
     guide &&
     html`<a href="${guide.path}" rel="${label === "Next" ? "next" : "prev"}"
       >${label}: ${renderFile(guide.file).title}</a
@@ -186,7 +199,9 @@ function guidePage({ path, file }: Guide, before: Guide | undefined, after: Guid
   return {
     ...page,
     body: html`${page.body}
-      <nav class="neighbours" aria-label="Next pages">${way(before, "Previous")} ${way(after, "Next")}</nav>
+      <nav class="neighbours" aria-label="Next pages">
+        ${linkTo(before, "Previous")} ${linkTo(after, "Next")}
+      </nav>
       <p class="quiet">This page is <code>${file}</code> in the repository.</p>`,
   };
 }

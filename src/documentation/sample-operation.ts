@@ -17,10 +17,10 @@ import {
   parse,
 } from "postgraphile/graphql";
 import { operationSize } from "../graphql/operation-size.ts";
-import { costOf } from "../graphql/assess.ts";
+import { computeCost } from "../graphql/assess.ts";
 import exampleValues from "./example-values.json" with { type: "json" };
 import type { Field, Model } from "./model.ts";
-import { entryOf, operations } from "./model.ts";
+import { getEntryType, operations } from "./model.ts";
 
 /** An operation that a reader can send, with its cost. */
 export interface Sample {
@@ -33,45 +33,45 @@ export interface Sample {
 const maxFields = 6;
 const pageSize = 5;
 
-const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
+const capitalize = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
 
 /** Returns a sample operation for a root field. */
-export function sampleOf(model: Model, field: Field): Sample {
+export function createSample(model: Model, field: Field): Sample {
   const operation = operations[model.rootOf(field)];
   const required = field.args.filter(isRequiredArgument);
-  const isList = entryOf(getNamedType(field.type)) !== null;
+  const isList = getEntryType(getNamedType(field.type)) !== null;
   const declared = required.map(({ name, type }) => `$${name}: ${String(type)}`);
-  const given = required.map(({ name }) => `${name}: $${name}`);
-  if (isList && field.args.some(({ name }) => name === "first")) given.unshift(`first: ${pageSize}`);
-  const call = field.name + (given.length > 0 ? `(${given.join(", ")})` : "");
-  const header = `${operation} ${capital(field.name)}${declared.length > 0 ? `(${declared.join(", ")})` : ""}`;
-  const query = `${header} {\n${indented(call + selectionOf(field.type))}\n}`;
+  const callArguments = required.map(({ name }) => `${name}: $${name}`);
+  if (isList && field.args.some(({ name }) => name === "first")) callArguments.unshift(`first: ${pageSize}`);
+  const call = field.name + (callArguments.length > 0 ? `(${callArguments.join(", ")})` : "");
+  const header = `${operation} ${capitalize(field.name)}${declared.length > 0 ? `(${declared.join(", ")})` : ""}`;
+  const query = `${header} {\n${indent(call + createSelection(field.type))}\n}`;
   const owner = getNamedType(field.type).name;
   const variables = Object.fromEntries(
     required.map(({ name, type }) => [name, exampleValue(type, name, owner)]),
   );
   const size = operationSize(model.schema, parse(query, { noLocation: true }), null, variables);
-  return { query, variables, points: costOf(size) };
+  return { query, variables, points: computeCost(size) };
 }
 
-const indented = (text: string): string => text.replace(/^/gm, "  ");
+const indent = (text: string): string => text.replace(/^/gm, "  ");
 
 /** Returns the selection of a sample on a type; an empty text for scalars and enums. */
-export function selectionOf(type: GraphQLOutputType, depth = 0): string {
+export function createSelection(type: GraphQLOutputType, depth = 0): string {
   const target = getNamedType(type);
   if (isLeafType(target)) return "";
   if (!isObjectType(target)) return " { __typename id }";
-  const entry = entryOf(target);
+  const entry = getEntryType(target);
   if (entry) {
-    const edges = `edges { node${selectionOf(entry as GraphQLObjectType, depth + 1)} }`;
-    return ` {\n${indented(`${target.getFields().pageInfo ? "pageInfo { hasNextPage endCursor }\n" : ""}${edges}`)}\n}`;
+    const edges = `edges { node${createSelection(entry as GraphQLObjectType, depth + 1)} }`;
+    return ` {\n${indent(`${target.getFields().pageInfo ? "pageInfo { hasNextPage endCursor }\n" : ""}${edges}`)}\n}`;
   }
   const fields = usefulFields(target).map((field) => {
     const below = getNamedType(field.type);
-    return field.name + (isLeafType(below) ? "" : selectionOf(field.type, depth + 1));
+    return field.name + (isLeafType(below) ? "" : createSelection(field.type, depth + 1));
   });
   const isFlat = fields.every((field) => !field.includes(" "));
-  return isFlat ? ` { ${fields.join(" ")} }` : ` {\n${indented(fields.join("\n"))}\n}`;
+  return isFlat ? ` { ${fields.join(" ")} }` : ` {\n${indent(fields.join("\n"))}\n}`;
 }
 
 /** Returns the fields that a sample selects: the values of an object; in payloads also the objects. */
@@ -82,7 +82,7 @@ function usefulFields(type: GraphQLObjectType): Field[] {
   );
   const leaves = all.filter((field) => isLeafType(getNamedType(field.type)) && field.args.length === 0);
   if (isEntity || leaves.length === all.length) return [...leaves].sort(byUse).slice(0, maxFields);
-  return all.filter(({ type: shown }) => entryOf(getNamedType(shown)) === null);
+  return all.filter(({ type: shown }) => getEntryType(getNamedType(shown)) === null);
 }
 
 /** Compares fields by usefulness: ids first, then names, codes and numbers. */
@@ -102,11 +102,11 @@ const objectTypes = Object.keys(values.objects).sort((a, b) => b.length - a.leng
 function exampleId(name: string, owner: string): string {
   const isOwn = /^ids?$/.test(name);
   const matches = (type: string) =>
-    isOwn ? new RegExp(`^${type}(?!s)`).test(owner) : new RegExp(`${type}Ids?$`).test(capital(name));
+    isOwn ? new RegExp(`^${type}(?!s)`).test(owner) : new RegExp(`${type}Ids?$`).test(capitalize(name));
   return values.objects[objectTypes.find(matches) ?? ""] ?? "gid://service/…";
 }
 
-const plainValues: Record<string, unknown> = {
+const scalarValues: Record<string, unknown> = {
   String: "…",
   Int: 1,
   Float: 9.99,
@@ -123,7 +123,7 @@ function exampleValue(type: GraphQLInputType, name: string, owner: string): unkn
   if (isListType(bare)) return [exampleValue(bare.ofType, name, owner)];
   if (isEnumType(bare)) return bare.getValues()[0]?.name;
   if (isInputObjectType(bare)) return exampleInput(bare);
-  return bare.name === "ID" ? exampleId(name, owner) : (plainValues[bare.name] ?? "…");
+  return bare.name === "ID" ? exampleId(name, owner) : (scalarValues[bare.name] ?? "…");
 }
 
 /** Returns an input with the fields that have a value of their own and the required ones; the first one if there are none. */

@@ -3,11 +3,11 @@ import { isEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../errors/api-error.ts";
 import { eventPath } from "./events.ts";
 import { renderFile, searchedGuides } from "./guides.ts";
-import { firstSentence, summaryOf } from "./markdown.ts";
+import { firstSentence, takeFirstSentence } from "./markdown.ts";
 import type { Member, Model } from "./model.ts";
-import { fieldsOf, isField, nameOf } from "./model.ts";
+import { listFields, isField, getKindName } from "./model.ts";
 import { home } from "./print-page.ts";
-import { pathOf } from "./reference/links.ts";
+import { getMemberPath } from "./reference/links.ts";
 
 /** An entry of the search: title, kind, path below /docs, and optionally its first sentence and other words to find it by. */
 type Entry = [title: string, kind: string, path: string, about?: string, words?: string];
@@ -23,13 +23,13 @@ const synonyms: Record<string, string[]> = Object.fromEntries(
 export const searchIndex = (model: Model): { entries: Entry[]; synonyms: typeof synonyms } => ({
   synonyms,
   entries: [
-    ...searchedGuides.flatMap(({ path, file }) => entriesOfGuide(path, file)),
-    ...[...model.rootFields, ...model.types].flatMap((member) => entriesOf(model, member)),
+    ...searchedGuides.flatMap(({ path, file }) => createGuideEntries(path, file)),
+    ...[...model.rootFields, ...model.types].flatMap((member) => createEntries(model, member)),
     ...model.edition.topics.map(({ name, description }): Entry => [
       name,
       "Event",
       eventPath(name),
-      about(description),
+      shorten(description),
     ]),
     ...Object.keys(errorCodes).map((code): Entry => [
       code,
@@ -40,7 +40,7 @@ export const searchIndex = (model: Model): { entries: Entry[]; synonyms: typeof 
 });
 
 /** Returns entries for a guide and its sections. */
-function entriesOfGuide(path: string, file: string): Entry[] {
+function createGuideEntries(path: string, file: string): Entry[] {
   const { title, sections } = renderFile(file);
   return sections.map(({ level, title: heading, id, text }) => {
     const words = distinctWords(text);
@@ -55,14 +55,15 @@ function entriesOfGuide(path: string, file: string): Entry[] {
 const distinctWords = (text: string): string =>
   [...new Set(text.match(/\p{L}[\p{L}\p{N}_]+|\b\d{3}\b/gu))].join(" ");
 
-const about = (description: string | null | undefined): string => summaryOf(description ?? "").slice(0, 120);
+const shorten = (description: string | null | undefined): string =>
+  takeFirstSentence(description ?? "").slice(0, 120);
 
-function entriesOf(model: Model, member: Member): Entry[] {
-  const path = pathOf(model, member);
+function createEntries(model: Model, member: Member): Entry[] {
+  const path = getMemberPath(model, member);
   const kind = model.kindOf(member);
-  const own: Entry = [member.name, nameOf(kind), path, about(member.description)];
+  const entry: Entry = [member.name, getKindName(kind), path, shorten(member.description)];
   // Pages, edges and filters all have the same fields
-  if (isField(member) || kind === "lists" || kind === "filters") return [own];
-  const [word, parts] = isEnumType(member) ? ["Value", member.getValues()] : ["Field", fieldsOf(member)];
-  return [own, ...parts.map(({ name }): Entry => [`${member.name}.${name}`, word, `${path}#${name}`])];
+  if (isField(member) || kind === "lists" || kind === "filters") return [entry];
+  const [word, parts] = isEnumType(member) ? ["Value", member.getValues()] : ["Field", listFields(member)];
+  return [entry, ...parts.map(({ name }): Entry => [`${member.name}.${name}`, word, `${path}#${name}`])];
 }

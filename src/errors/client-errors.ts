@@ -4,14 +4,14 @@ import type { Logger } from "pino";
 import type { ErrorCode } from "./api-error.ts";
 import { apiError, errorCodes, isApiError } from "./api-error.ts";
 import { logOutage } from "./outages.ts";
-import { databaseFailure, isLasting } from "./postgres-errors.ts";
+import { databaseFailure, isPermanent } from "./postgres-errors.ts";
 
 /** The request of an error, and the log for its cause. */
 export interface ErrorScene {
   requestId: string;
   logger: Logger;
   /** Further fields of the log line. */
-  logged?: object | undefined;
+  logFields?: object | undefined;
 }
 
 /**
@@ -19,26 +19,26 @@ export interface ErrorScene {
  * help. The cause of an error that isn't the client's is logged under the same id.
  */
 export function clientError(error: unknown, scene: ErrorScene): GraphQLError {
-  return completed(translate(error, scene), scene.requestId);
+  return completeError(translate(error, scene), scene.requestId);
 }
 
 /** Adds the extensions that every error has to an error of `apiError`. */
-export function completed(error: GraphQLError, requestId: string): GraphQLError {
+export function completeError(error: GraphQLError, requestId: string): GraphQLError {
   const { code, ...others } = error.extensions as { code: ErrorCode };
   const extensions = { code, requestId, retryable: errorCodes[code].retryable, ...others };
-  return new GraphQLError(shortened(error.message), { ...placeOf(error), extensions });
+  return new GraphQLError(shorten(error.message), { ...errorPlace(error), extensions });
 }
 
 /** Maximum characters of a message. Some messages repeat input, which may be as long as a request body. */
 const maxMessage = 1_000;
 
-const shortened = (message: string): string =>
+const shorten = (message: string): string =>
   message.length <= maxMessage ? message : `${message.slice(0, maxMessage).toWellFormed()}…`;
 
-function translate(error: unknown, { requestId, logger, logged }: ErrorScene): GraphQLError {
+function translate(error: unknown, { requestId, logger, logFields: logged }: ErrorScene): GraphQLError {
   if (isApiError(error)) return error;
-  const place: ReturnType<typeof placeOf> | undefined =
-    error instanceof GraphQLError ? placeOf(error) : undefined;
+  const place: ReturnType<typeof errorPlace> | undefined =
+    error instanceof GraphQLError ? errorPlace(error) : undefined;
   const cause = error instanceof GraphQLError && error.originalError ? error.originalError : error;
   if (isApiError(cause)) return apiError(cause.extensions.code, cause.message, withoutCode(cause), place);
   if (cause instanceof Error && isSafeError(cause))
@@ -58,14 +58,14 @@ function translate(error: unknown, { requestId, logger, logged }: ErrorScene): G
   }
   logger.error({ requestId, ...logged, err: cause, path: place?.path }, "unexpected error");
   const message = `Something went wrong on our side. Quote the request id ${requestId} when you report it.`;
-  return apiError("INTERNAL_SERVER_ERROR", message, isLasting(cause) ? { retryable: false } : {}, place);
+  return apiError("INTERNAL_SERVER_ERROR", message, isPermanent(cause) ? { retryable: false } : {}, place);
 }
 
 /** Maximum number of locations that an error shows. */
-const maxPlaces = 10;
+const maxLocations = 10;
 
-function placeOf({ nodes, source, positions, path }: GraphQLError) {
-  return { nodes: nodes?.slice(0, maxPlaces), source, positions: positions?.slice(0, maxPlaces), path };
+function errorPlace({ nodes, source, positions, path }: GraphQLError) {
+  return { nodes: nodes?.slice(0, maxLocations), source, positions: positions?.slice(0, maxLocations), path };
 }
 
 function withoutCode({ extensions }: GraphQLError): Record<string, unknown> {

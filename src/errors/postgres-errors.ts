@@ -143,43 +143,43 @@ export function markUncertain(error: unknown): unknown {
 const isFatal = (error: Error): boolean => "severity" in error && error.severity === "FATAL";
 
 /** Returns the SQLSTATE of a Postgres error, or the code of a Node error; undefined for others. */
-export const codeOf = (error: unknown): string | undefined =>
+export const errorCodeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
 /** Returns the failure that clients see for an error of the database or of its connection; null for other errors. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
-  const code = codeOf(error) ?? "";
+  const code = errorCodeOf(error) ?? "";
   const isLost = unavailableClass.test(code) || connectionLost.test(error.message) || isFatal(error);
-  const failure = byCode[code] ?? (isLost ? unavailable : isOfDomain(error, code) ? disallowed : null);
+  const failure = byCode[code] ?? (isLost ? unavailable : isDomainViolation(error, code) ? disallowed : null);
   const mayBeDone = failure === unavailable || (failure === diskFull && endsConnection(error));
   return mayBeDone && uncertainErrors.has(error) ? uncertain : failure;
 }
 
 /** Whether a domain refused a value: only then does Postgres name a type. */
-const isOfDomain = (error: Error, code: string): boolean =>
+const isDomainViolation = (error: Error, code: string): boolean =>
   (code === "23514" || code === "23502") && "dataType" in error && error.dataType !== undefined;
 
 /** Classes 0A, 22 and 23: the data or a rule is at fault, at any time. (A missing object may come with a migration.) */
-const lastingClass = /^(0A|22|23)[0-9A-Z]{3}$/;
+const permanentClass = /^(0A|22|23)[0-9A-Z]{3}$/;
 
 /** Whether the same request would fail again: because of the data that it reads or writes, or a type that can't show it. */
-export function isLasting(error: unknown): boolean {
+export function isPermanent(error: unknown): boolean {
   if (error instanceof GraphQLError) return true;
-  return lastingClass.test(codeOf(error) ?? "");
+  return permanentClass.test(errorCodeOf(error) ?? "");
 }
 
-const givenUp = new WeakSet<object>();
+const finalErrors = new WeakSet<object>();
 
 /** Marks a collision after which the work must not be repeated any more. */
-export function giveUp(error: unknown): void {
-  if (error instanceof Error) givenUp.add(error);
+export function markFinal(error: unknown): void {
+  if (error instanceof Error) finalErrors.add(error);
 }
 
 /** Whether a conflict with another transaction rolled this one back, so that it can be repeated at once. */
 export function isCollision(error: unknown): boolean {
-  const code = codeOf(error);
-  return (code === "40001" || code === "40P01") && !givenUp.has(error as Error);
+  const code = errorCodeOf(error);
+  return (code === "40001" || code === "40P01") && !finalErrors.has(error as Error);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { Variables } from "./operation.ts";
-import { costOfIntrospection, introspectionOf, refusalOfIntrospection } from "./introspection.ts";
+import { computeIntrospectionCost, measureIntrospection, checkIntrospection } from "./introspection.ts";
 import type { Limits } from "./limits.ts";
 import type { OperationSize } from "./operation-size.ts";
 import { operationSize } from "./operation-size.ts";
@@ -21,10 +21,9 @@ export function assess(
   limits: Limits,
 ): Assessment {
   const size = operationSize(schema, document, operationName, variables);
-  const introspection = introspectionOf(schema, document, operationName, variables);
-  const cost = costOf(size) + costOfIntrospection(introspection);
-  const refusal =
-    refusalOf(size, limits) ?? refusalOfIntrospection(introspection) ?? refusalOfCost(cost, limits);
+  const introspection = measureIntrospection(schema, document, operationName, variables);
+  const cost = computeCost(size) + computeIntrospectionCost(introspection);
+  const refusal = checkLimits(size, limits) ?? checkIntrospection(introspection) ?? checkCost(cost, limits);
   return { cost, refusal };
 }
 
@@ -35,7 +34,7 @@ export const rowsPerPoint = 10;
  * Returns the cost of an operation in points: one for each relation or list, one for every ten rows of output or input, ten
  * for each mutation.
  */
-export function costOf({
+export function computeCost({
   relations,
   rows,
   mutations,
@@ -44,7 +43,7 @@ export function costOf({
 }
 
 /** Returns an error if an operation exceeds a limit, else null. */
-export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | null {
+export function checkLimits(size: OperationSize, limits: Limits): GraphQLError | null {
   const { depth, relations, mutations } = size;
   if (depth > limits.depth) {
     const message = `The operation is ${depth} fields deep; ${limits.depth} are allowed.`;
@@ -62,7 +61,7 @@ export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | n
 }
 
 /** Returns an error if an operation of this cost is too expensive, else null. */
-export function refusalOfCost(cost: number, limits: Limits): GraphQLError | null {
+export function checkCost(cost: number, limits: Limits): GraphQLError | null {
   if (cost <= limits.cost) return null;
   const message = `The operation costs ${cost} points; ${limits.cost} are allowed. Request smaller pages.`;
   return apiError("QUERY_TOO_COMPLEX", message, { cost, maximum: limits.cost });

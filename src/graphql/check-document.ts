@@ -20,7 +20,7 @@ import {
 } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { Limits } from "./limits.ts";
-import { comparesTooMuch } from "./repeated-fields.ts";
+import { needsManyComparisons } from "./repeated-fields.ts";
 
 /** Maximum comparisons of fields to validate a document: some 20 ms. */
 const maxComparisons = 40_000;
@@ -39,14 +39,14 @@ export interface Refused {
   errors: readonly GraphQLError[];
 }
 
-export const asSource = (text: string): Source => new Source(text, "GraphQL request");
+export const makeSource = (text: string): Source => new Source(text, "GraphQL request");
 
 /** Parses a document and checks its limits. Validation comes after it: its time grows with the square of the limits. */
 export function parseWithin(text: string, limits: Limits): Parsed {
   try {
-    const document = parse(asSource(text), { maxTokens: limits.tokens });
-    const size = sizeOf(document);
-    const excess = excessOf(document, size, limits);
+    const document = parse(makeSource(text), { maxTokens: limits.tokens });
+    const size = measureDocument(document);
+    const excess = checkDocumentSize(document, size, limits);
     return excess ? { errors: [excess] } : { document, nodes: size.nodes };
   } catch (error) {
     return { errors: [documentError(error)] };
@@ -54,21 +54,21 @@ export function parseWithin(text: string, limits: Limits): Parsed {
 }
 
 /** Returns the errors of a document that is within the limits; none if it is valid. */
-export function errorsOf(
+export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   rules: readonly ValidationRule[] = allRules,
 ): GraphQLError[] {
   const errors = [
     ...validate(schema, document, rules),
-    ...foreignOperations(schema, document),
-    ...inheritedNames(document),
+    ...findForeignOperations(schema, document),
+    ...findInheritedNames(document),
   ];
   return errors.map(documentError);
 }
 
 /** Returns errors for kinds of operations that the schema lacks, such as subscriptions. No rule of graphql-js checks that. */
-function foreignOperations(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLError[] {
+function findForeignOperations(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLError[] {
   return definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     .filter(({ operation }) => !schema.getRootType(operation))
@@ -79,7 +79,7 @@ function foreignOperations(schema: GraphQLSchema, { definitions }: DocumentNode)
  * Returns errors for variables named like a property of every JavaScript object, such as `constructor`. Code that looks up
  * a variable by name would find one that wasn't given.
  */
-function inheritedNames({ definitions }: DocumentNode): GraphQLError[] {
+function findInheritedNames({ definitions }: DocumentNode): GraphQLError[] {
   return definitions
     .flatMap((definition) =>
       definition.kind === Kind.OPERATION_DEFINITION ? (definition.variableDefinitions ?? []) : [],
@@ -100,7 +100,7 @@ interface DocumentSize {
   depth: number;
 }
 
-function sizeOf(document: DocumentNode): DocumentSize {
+function measureDocument(document: DocumentNode): DocumentSize {
   const size = { nodes: 0, aliases: 0, directives: 0, depth: 0 };
   let depth = 0;
   visit(document, {
@@ -118,7 +118,7 @@ function sizeOf(document: DocumentNode): DocumentSize {
 }
 
 /** Returns an error if a document exceeds a limit, else null. */
-function excessOf(document: DocumentNode, found: DocumentSize, limits: Limits): GraphQLError | null {
+function checkDocumentSize(document: DocumentNode, found: DocumentSize, limits: Limits): GraphQLError | null {
   for (const name of ["aliases", "directives"] as const) {
     if (found[name] <= limits[name]) continue;
     const message = `The document has ${found[name]} ${name}; ${limits[name]} are allowed.`;
@@ -130,7 +130,7 @@ function excessOf(document: DocumentNode, found: DocumentSize, limits: Limits): 
     const message = `The document is nested ${found.depth} deep; ${limits.depth} are allowed.`;
     return apiError("QUERY_TOO_DEEP", message, { depth: found.depth, maximum: limits.depth });
   }
-  if (!comparesTooMuch(document, maxComparisons)) return null;
+  if (!needsManyComparisons(document, maxComparisons)) return null;
   const message = "The document repeats fields and fragments so often that checking it would take too long.";
   return apiError("QUERY_TOO_COMPLEX", message, { maximum: maxComparisons });
 }

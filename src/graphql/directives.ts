@@ -2,7 +2,7 @@ import type { GraphQLDirective as Directive } from "postgraphile/graphql";
 import { DirectiveLocation, GraphQLDirective, specifiedDirectives } from "postgraphile/graphql";
 
 /** A location of directives that graphql-js lists although only the next edition of the specification has it. */
-const newPlace = "DIRECTIVE_DEFINITION";
+const newLocation = "DIRECTIVE_DEFINITION";
 
 /**
  * The directives that GraphQL specifies, at locations that every client knows. Introspection with an unknown location
@@ -10,14 +10,14 @@ const newPlace = "DIRECTIVE_DEFINITION";
  */
 export const knownDirectives: readonly Directive[] = specifiedDirectives.map((directive) => {
   const { locations, ...config } = directive.toConfig();
-  const known = locations.filter((location: string) => location !== newPlace);
+  const known = locations.filter((location: string) => location !== newLocation);
   return known.length === locations.length
     ? directive
     : new GraphQLDirective({ ...config, locations: known });
 });
 
 /** Replaces the specified directives among a schema's directives by {@link knownDirectives}. */
-export const withKnownPlaces = (directives: readonly Directive[]): Directive[] =>
+export const withKnownLocations = (directives: readonly Directive[]): Directive[] =>
   directives.map((directive) => knownDirectives.find(({ name }) => name === directive.name) ?? directive);
 
 /** The directive of queries whose result is kept up to date (src/live). */

@@ -1,6 +1,6 @@
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { Kind, TypeInfo, visit, visitWithTypeInfo } from "postgraphile/graphql";
-import { perObject, remembered } from "../lib/remembered.ts";
+import { memoizeByObject, getOrMake } from "../lib/remembered.ts";
 
 /** Facts about a document, whatever the variables. */
 export interface DocumentFacts {
@@ -15,12 +15,14 @@ export interface DocumentFacts {
 }
 
 // The same text is the same document (documents.ts), so each is searched once
-const factsBySchema = perObject<GraphQLSchema, WeakMap<DocumentNode, DocumentFacts>>(() => new WeakMap());
+const factsBySchema = memoizeByObject<GraphQLSchema, WeakMap<DocumentNode, DocumentFacts>>(
+  () => new WeakMap(),
+);
 
-export const factsOf = (schema: GraphQLSchema, document: DocumentNode): DocumentFacts =>
-  remembered(factsBySchema(schema), document, () => lookThrough(schema, document));
+export const findDocumentFacts = (schema: GraphQLSchema, document: DocumentNode): DocumentFacts =>
+  getOrMake(factsBySchema(schema), document, () => collectFacts(schema, document));
 
-function lookThrough(schema: GraphQLSchema, document: DocumentNode): DocumentFacts {
+function collectFacts(schema: GraphQLSchema, document: DocumentNode): DocumentFacts {
   const info = new TypeInfo(schema);
   const found = new Map<string, boolean>();
   const flags = new Set<string>();

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DocumentNode, GraphQLError, GraphQLSchema, ValidationRule } from "postgraphile/graphql";
-import { perObject } from "../lib/remembered.ts";
+import { memoizeByObject } from "../lib/remembered.ts";
 import type { Parsed } from "./check-document.ts";
-import { errorsOf, parseWithin, valueRules } from "./check-document.ts";
+import { validateDocument, parseWithin, valueRules } from "./check-document.ts";
 import type { DocumentCache } from "./document-cache.ts";
 import type { Limits } from "./limits.ts";
-import { comparesTooMuch } from "./repeated-fields.ts";
+import { needsManyComparisons } from "./repeated-fields.ts";
 
 /** A valid document, or its errors. */
 export type DocumentReading =
@@ -24,7 +24,7 @@ export type CheckElsewhere = (
 ) => Promise<readonly GraphQLError[]>;
 
 /** Limits of documents that are validated in this thread: characters, and comparisons of fields. More would delay requests. */
-const quick = { characters: 2_000, comparisons: 2_000 };
+const quickLimits = { characters: 2_000, comparisons: 2_000 };
 
 let schemas = 0;
 
@@ -37,7 +37,7 @@ export class Documents {
   readonly #cache: DocumentCache;
   readonly #number = schemas++;
   /** Numbers limits for the cache's keys, because merchants may have their own: a document is valid within some limits. */
-  readonly #numberOf = perObject<Limits, number>(() => this.#count++);
+  readonly #limitsNumber = memoizeByObject<Limits, number>(() => this.#count++);
   #count = 0;
 
   constructor(schema: GraphQLSchema, cache: DocumentCache) {
@@ -48,7 +48,7 @@ export class Documents {
   /** @param limits the same object while they are the same */
   read(text: string, limits: Limits): DocumentReading {
     return (
-      this.#cache.get(this.#keyOf(text, limits)) ?? this.#validated(text, limits, parseWithin(text, limits))
+      this.#cache.get(this.#cacheKey(text, limits)) ?? this.#validate(text, limits, parseWithin(text, limits))
     );
   }
 
@@ -58,12 +58,12 @@ export class Documents {
     limits: Limits,
     check: CheckElsewhere,
   ): DocumentReading | Promise<DocumentReading> {
-    const known = this.#cache.get(this.#keyOf(text, limits));
+    const known = this.#cache.get(this.#cacheKey(text, limits));
     if (known) return known;
-    if (text.length < quick.characters) {
+    if (text.length < quickLimits.characters) {
       const parsed = parseWithin(text, limits);
-      if (parsed.errors || !comparesTooMuch(parsed.document, quick.comparisons))
-        return this.#validated(text, limits, parsed);
+      if (parsed.errors || !needsManyComparisons(parsed.document, quickLimits.comparisons))
+        return this.#validate(text, limits, parsed);
     }
     return this.#readInParts(text, limits, check);
   }
@@ -74,31 +74,31 @@ export class Documents {
     if (errors.length > 0) return { errors };
     const parsed = parseWithin(text, limits);
     await nextTurn();
-    const reading = this.#validated(text, limits, parsed, valueRules);
+    const reading = this.#validate(text, limits, parsed, valueRules);
     await nextTurn();
     return reading;
   }
 
   /** Whether a document is cached, so that reading it costs nothing. */
   isKept(text: string, limits: Limits): boolean {
-    return this.#cache.has(this.#keyOf(text, limits));
+    return this.#cache.has(this.#cacheKey(text, limits));
   }
 
-  #keyOf(text: string, limits: Limits): string {
-    return `${this.#number} ${this.#numberOf(limits)} ${text}`;
+  #cacheKey(text: string, limits: Limits): string {
+    return `${this.#number} ${this.#limitsNumber(limits)} ${text}`;
   }
 
-  #validated(
+  #validate(
     text: string,
     limits: Limits,
     parsed: Parsed,
     rules?: readonly ValidationRule[],
   ): DocumentReading {
     if (parsed.errors) return parsed;
-    const errors = errorsOf(this.#schema, parsed.document, rules);
+    const errors = validateDocument(this.#schema, parsed.document, rules);
     if (errors.length > 0) return { errors };
     const digest = `${this.#number} ${hash("sha1", text, "base64")}`;
-    this.#cache.offer(this.#keyOf(text, limits), digest, parsed);
+    this.#cache.offer(this.#cacheKey(text, limits), digest, parsed);
     return parsed;
   }
 }

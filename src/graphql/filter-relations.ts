@@ -7,11 +7,11 @@ import type {
   GraphQLSchema,
 } from "postgraphile/graphql";
 import { getNamedType, isInputObjectType, isInputType, Kind, typeFromAST } from "postgraphile/graphql";
-import { perObject } from "../lib/remembered.ts";
+import { memoizeByObject } from "../lib/remembered.ts";
 import type { Variables } from "./operation.ts";
 
 /** Whether values of an input may follow relations. Most inputs aren't filters, and needn't be searched. */
-const leadsOn = perObject((first: GraphQLInputObjectType): boolean => {
+const canFollowRelations = memoizeByObject((first: GraphQLInputObjectType): boolean => {
   const reached = new Set([first]);
   for (const each of reached) {
     for (const field of Object.values(each.getFields())) {
@@ -25,7 +25,7 @@ const leadsOn = perObject((first: GraphQLInputObjectType): boolean => {
 
 function mayFollow(type: GraphQLInputType): boolean {
   const named = getNamedType(type);
-  return isInputObjectType(named) && leadsOn(named);
+  return isInputObjectType(named) && canFollowRelations(named);
 }
 
 /** Calls `look` for each field of an input that requires scopes: for each relation that a filter follows. */
@@ -57,7 +57,7 @@ export function forEachRelation(
 }
 
 /** Counts the relations that a filter follows. One to many rows counts once for each of `some`, `none` and `every`. */
-export function relationsIn(argument: GraphQLArgument | undefined, value: unknown): number {
+export function countRelations(argument: GraphQLArgument | undefined, value: unknown): number {
   let relations = 0;
   if (argument)
     forEachRelation(argument.type, value, (_owner, { type }, below) => {
@@ -86,7 +86,7 @@ export function filterVariables(schema: GraphQLSchema, { definitions }: Document
 }
 
 /** Returns the relations that values of variables follow, as a text: equal texts mean equal relations. */
-export function relationsOf(wanted: readonly FilterVariable[], variables: Variables): string {
+export function listRelations(wanted: readonly FilterVariable[], variables: Variables): string {
   const found = new Set<string>();
   for (const { name, type } of wanted) {
     found.add(variables[name] === undefined ? `-${name}` : name);

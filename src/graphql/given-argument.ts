@@ -8,18 +8,19 @@ import type {
   ValueNode,
 } from "postgraphile/graphql";
 import { isLeafType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
-import { relationsIn } from "./filter-relations.ts";
+import { countRelations } from "./filter-relations.ts";
 import type { PayloadBound } from "./page-size.ts";
 import { defaultBound, defaultPageSize, maxPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 
 /** Operators that no index answers: Postgres examines every row. */
-const scanning = new Set(["contains", "endsWith", "hasKey", "isEmpty", "overlaps"]);
+const scanningOperators = new Set(["contains", "endsWith", "hasKey", "isEmpty", "overlaps"]);
 /** Rows that such a comparison counts as; others count as one. */
 const rowsPerScan = 20;
 
 /** Returns the number of rows that a comparison by an operator counts as. */
-export const rowsOfComparison = (operator: string): number => (scanning.has(operator) ? rowsPerScan : 1);
+export const comparisonRows = (operator: string): number =>
+  scanningOperators.has(operator) ? rowsPerScan : 1;
 
 /** Rows that a relation in a filter counts as: each row that is examined needs a lookup in another table. */
 export const rowsPerRelation = 20;
@@ -28,7 +29,7 @@ export const rowsPerRelation = 20;
 export type Dependence = "document" | "given" | "values";
 
 /** An argument, such as the input of a mutation. It is not validated yet, so it may contain anything. */
-export class GivenArgument {
+export class ArgumentSize {
   readonly #value: unknown;
   /** Relations that it follows, if it is a filter. */
   readonly relations: number;
@@ -44,14 +45,14 @@ export class GivenArgument {
     variables: Variables,
   ) {
     const given = node.arguments?.find(({ name }) => name.value === argument?.name)?.value;
-    this.dependence = given ? dependenceOf(given, schema, operation) : "document";
+    this.dependence = given ? findDependence(given, schema, operation) : "document";
     this.#value = given && valueFromASTUntyped(given, withDefaults(operation, variables));
-    this.relations = relationsIn(argument, this.#value);
+    this.relations = countRelations(argument, this.#value);
   }
 
   /** Number of elements of all lists in it. */
   get lines(): number {
-    return elementsIn(this.#value);
+    return countElements(this.#value);
   }
 
   /** The rows that its comparisons count as, if it is a filter. */
@@ -60,18 +61,18 @@ export class GivenArgument {
     forEachPart(this.#value, (value, name) => {
       if (Array.isArray(value)) rows += value.filter((part) => !isObject(part)).length;
       else if (!isObject(value)) rows += 1;
-      if (scanning.has(name)) rows += rowsOfComparison(name) - (isObject(value) ? 0 : 1);
+      if (scanningOperators.has(name)) rows += comparisonRows(name) - (isObject(value) ? 0 : 1);
     });
     return rows;
   }
 
   /** Returns the number of rows that a list of the payload can have. An omitted input list counts as the longest. */
-  rowsWithin({ atMost, perLine }: PayloadBound = defaultBound): number {
+  payloadRows({ atMost, perLine }: PayloadBound = defaultBound): number {
     let rows = atMost;
     for (const [field, each] of perLine) {
       const list =
         isObject(this.#value) && Object.hasOwn(this.#value, field) ? this.#value[field] : undefined;
-      if (list !== undefined && list !== null) rows += each * lengthOf(list);
+      if (list !== undefined && list !== null) rows += each * listLength(list);
       else if (atMost === 0) rows += each * maxPageSize;
     }
     return rows;
@@ -82,7 +83,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
 /** Returns the length of a list. A single value stands for a list of one; elements beyond the maximum aren't counted. */
-const lengthOf = (value: unknown): number => Math.min(Array.isArray(value) ? value.length : 1, maxPageSize);
+const listLength = (value: unknown): number => Math.min(Array.isArray(value) ? value.length : 1, maxPageSize);
 
 /**
  * Calls `look` for a value and each part of it. Elements of lists have no name. Iterative, because clients may nest input
@@ -95,14 +96,14 @@ function forEachPart(value: unknown, look: (value: unknown, name: string) => voi
     if (part === undefined) continue;
     look(part, name);
     if (Array.isArray(part)) for (const each of part) if (isObject(each)) left.push([each, ""]);
-    if (isObject(part) && !Array.isArray(part)) left.push(...swapped(part));
+    if (isObject(part) && !Array.isArray(part)) left.push(...swapEntries(part));
   }
 }
 
-const swapped = (object: Record<string, unknown>): [unknown, string][] =>
+const swapEntries = (object: Record<string, unknown>): [unknown, string][] =>
   Object.entries(object).map(([name, value]) => [value, name]);
 
-function elementsIn(value: unknown): number {
+function countElements(value: unknown): number {
   let count = 0;
   forEachPart(value, (part) => {
     if (Array.isArray(part)) count += part.length;
@@ -110,7 +111,7 @@ function elementsIn(value: unknown): number {
   return count;
 }
 
-function dependenceOf(
+function findDependence(
   node: ValueNode,
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -122,11 +123,11 @@ function dependenceOf(
       : node.kind === Kind.OBJECT
         ? node.fields.map(({ value }) => value)
         : [];
-  return parts.map((part) => dependenceOf(part, schema, operation)).reduce(stronger, "document");
+  return parts.map((part) => findDependence(part, schema, operation)).reduce(strongerDependence, "document");
 }
 
 /** The stronger of two dependences. */
-export const stronger = (one: Dependence, other: Dependence): Dependence =>
+export const strongerDependence = (one: Dependence, other: Dependence): Dependence =>
   one === "values" || other === "values" ? "values" : one === "given" ? one : other;
 
 function isLeaf(
@@ -156,12 +157,13 @@ export function withDefaults(
 
 /** Returns the `first` or `last` of a list, or the default. The list itself refuses invalid ones. */
 export function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
-  const sizes = node.arguments?.filter(isSize).map(({ value }) => sizeOf(value, operation, variables)) ?? [];
+  const sizes =
+    node.arguments?.filter(isSize).map(({ value }) => readSize(value, operation, variables)) ?? [];
   const given = sizes.filter((size) => size !== undefined);
   return given.length > 0 ? Math.max(...given) : defaultPageSize;
 }
 
-function sizeOf(
+function readSize(
   given: ValueNode,
   operation: OperationDefinitionNode,
   variables: Variables,

@@ -6,11 +6,11 @@ import type {
   SelectionSetNode,
 } from "postgraphile/graphql";
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from "postgraphile/graphql";
-import { factsOf } from "./document-facts.ts";
+import { findDocumentFacts } from "./document-facts.ts";
 import type { Variables } from "./operation.ts";
-import { findOperation, partsOf } from "./operation.ts";
+import { findOperation, listParts } from "./operation.ts";
 import { apiError } from "../errors/api-error.ts";
-import { perObject } from "../lib/remembered.ts";
+import { memoizeByObject } from "../lib/remembered.ts";
 
 /** The introspection in an operation. */
 export interface Introspection {
@@ -25,10 +25,11 @@ export interface Introspection {
 const thingsPerPoint = 100;
 
 /** Returns the cost of the introspection in an operation, in points. */
-export const costOfIntrospection = ({ things }: Introspection): number => Math.ceil(things / thingsPerPoint);
+export const computeIntrospectionCost = ({ things }: Introspection): number =>
+  Math.ceil(things / thingsPerPoint);
 
 /** Returns an error if an operation has too much introspection, else null. */
-export function refusalOfIntrospection({ schemas }: Introspection): GraphQLError | null {
+export function checkIntrospection({ schemas }: Introspection): GraphQLError | null {
   if (schemas <= 1) return null;
   const message = `The operation requests \`__schema\` ${schemas} times; once is allowed.`;
   return apiError("QUERY_TOO_COMPLEX", message, { schemas, maximum: 1 });
@@ -37,14 +38,14 @@ export function refusalOfIntrospection({ schemas }: Introspection): GraphQLError
 const none: Introspection = { schemas: 0, isAll: false, things: 0 };
 
 /** Measures an operation's introspection. */
-export function introspectionOf(
+export function measureIntrospection(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | null | undefined,
   variables: Variables,
 ): Introspection {
   // Most operations return here
-  if (!factsOf(schema, document).hasIntrospection) return none;
+  if (!findDocumentFacts(schema, document).hasIntrospection) return none;
   const { operation, fragments } = findOperation(document, operationName);
   if (!operation) return none;
   const walked = { schema, operation, fragments, variables };
@@ -54,7 +55,7 @@ export function introspectionOf(
   /** Estimates the things in the response to a selection set on one object. */
   const thingsIn = (set: SelectionSetNode, isRoot: boolean): number => {
     let things = 0;
-    for (const part of partsOf(walked, null, set)) {
+    for (const part of listParts(walked, null, set)) {
       if (part.set) things += thingsIn(part.set, isRoot);
       else things += isRoot ? rootThings(part.field) : thingsOf(part.field);
     }
@@ -76,7 +77,7 @@ export function introspectionOf(
 /** Average lengths of the lists of introspection, by field name. */
 type SchemaSizes = Record<string, number>;
 
-const sizesOf = perObject((schema: GraphQLSchema): SchemaSizes => {
+const sizesOf = memoizeByObject((schema: GraphQLSchema): SchemaSizes => {
   const types = Object.values(schema.getTypeMap());
   const objects = types.filter((type) => isObjectType(type) || isInterfaceType(type));
   const fields = objects.flatMap((type) => Object.values(type.getFields()));

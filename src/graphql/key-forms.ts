@@ -5,7 +5,7 @@ import { isUuid } from "../lib/uuid.ts";
 export interface KeyForm {
   /** Its name in messages, as in gid://service/Customer/<integer>. */
   name: string;
-  isRight(text: string): boolean;
+  isValid(text: string): boolean;
 }
 
 /** A column of a key, as far as texts of keys need it. */
@@ -17,14 +17,14 @@ export interface KeyPart {
 
 const integer = (bits: bigint): KeyForm => ({
   name: "integer",
-  isRight(text) {
+  isValid(text) {
     if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return false;
     const [value, end] = [BigInt(text), 1n << (bits - 1n)];
     return value >= -end && value < end;
   },
 });
 
-const anyText: KeyForm = { name: "text", isRight: (text) => !text.includes("\0") && text.isWellFormed() };
+const anyText: KeyForm = { name: "text", isValid: (text) => !text.includes("\0") && text.isWellFormed() };
 
 /** Whether a calendar has this day. The year before 1 is 1 BC. */
 function isDay(year: string, month: string, day: string, isBeforeChrist: boolean, lastYear: number): boolean {
@@ -49,9 +49,9 @@ function isMoment(text: string): boolean {
   return isDay(match[1]!, match[2]!, match[3]!, false, 294_275);
 }
 
-const ofPattern = (name: string, pattern: RegExp): KeyForm => ({
+const patternForm = (name: string, pattern: RegExp): KeyForm => ({
   name,
-  isRight: (text) => pattern.test(text),
+  isValid: (text) => pattern.test(text),
 });
 
 /** Durations whose numbers have few enough digits for Postgres. */
@@ -73,36 +73,36 @@ function isDouble(text: string): boolean {
 }
 
 const forms: Readonly<Record<string, KeyForm>> = {
-  uuid: { name: "uuid", isRight: isUuid },
+  uuid: { name: "uuid", isValid: isUuid },
   int2: integer(16n),
   int4: integer(32n),
   int8: integer(64n),
-  numeric: ofPattern("number", /^(-?\d{1,1000}(\.\d{1,1000})?|NaN|-?Infinity)$/),
-  bool: ofPattern("true or false", /^(true|false)$/),
-  date: { name: "date", isRight: isDate },
-  timestamp: { name: "date and time", isRight: isMoment },
+  numeric: patternForm("number", /^(-?\d{1,1000}(\.\d{1,1000})?|NaN|-?Infinity)$/),
+  bool: patternForm("true or false", /^(true|false)$/),
+  date: { name: "date", isValid: isDate },
+  timestamp: { name: "date and time", isValid: isMoment },
   timestamptz: {
     name: "date and time",
-    isRight: (text) => text.endsWith("Z") && isMoment(text.slice(0, -1)),
+    isValid: (text) => text.endsWith("Z") && isMoment(text.slice(0, -1)),
   },
-  time: ofPattern("time", /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?$/),
-  bytea: ofPattern("hexadecimal digits", /^\\x([0-9a-f]{2})*$/),
-  interval: ofPattern("duration", duration),
-  inet: { name: "address", isRight: isAddress },
-  float8: { name: "number", isRight: isDouble },
+  time: patternForm("time", /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?$/),
+  bytea: patternForm("hexadecimal digits", /^\\x([0-9a-f]{2})*$/),
+  interval: patternForm("duration", duration),
+  inet: { name: "address", isValid: isAddress },
+  float8: { name: "number", isValid: isDouble },
   text: anyText,
   varchar: anyText,
   bpchar: anyText,
 };
 
 /** Returns the form of a Postgres type by its name; undefined for types whose values can't be checked here. */
-export const keyFormOf = (typeName: string): KeyForm | undefined =>
+export const findKeyForm = (typeName: string): KeyForm | undefined =>
   Object.hasOwn(forms, typeName) ? forms[typeName] : undefined;
 
 /** Makes the form of an enum. */
 export const labelForm = (labels: readonly string[]): KeyForm => ({
   name: "label",
-  isRight: (text) => labels.includes(text),
+  isValid: (text) => labels.includes(text),
 });
 
 /** The form of values that are compared as their texts. */
@@ -114,19 +114,19 @@ export const uuidKey: readonly KeyPart[] = [{ form: forms.uuid! }];
 /** The spelling of null in the place of a row. No value has it, because texts of values have no single percent sign. */
 export const nullText = "%";
 
-const escaped = (value: string): string => value.replaceAll("%", "%25").replaceAll("/", "%2F");
+const escapePart = (value: string): string => value.replaceAll("%", "%25").replaceAll("/", "%2F");
 
 /** Returns the text of a key from the values of its columns. */
-export const writeKey = (values: readonly string[]): string => values.map(escaped).join("/");
+export const writeKey = (values: readonly string[]): string => values.map(escapePart).join("/");
 
 /** Reads the values of the columns of a key; null if the text is invalid. */
 export function readKey(parts: readonly KeyPart[], text: string): string[] | null {
   if (parts.length === 1 && !text.includes("%") && !text.includes("/"))
-    return parts[0]!.form.isRight(text) ? [text] : null;
+    return parts[0]!.form.isValid(text) ? [text] : null;
   if (/%(?!25|2F)/.test(text)) return null;
   const values = text.split("/").map((value) => value.replaceAll("%2F", "/").replaceAll("%25", "%"));
   if (values.length !== parts.length) return null;
-  return values.every((value, index) => parts[index]!.form.isRight(value)) ? values : null;
+  return values.every((value, index) => parts[index]!.form.isValid(value)) ? values : null;
 }
 
 /** Reads the values of a place in a list's sort order; null if the text is invalid. */
@@ -135,11 +135,11 @@ export function readPlace(parts: readonly KeyPart[], text: string): (string | nu
   const texts = text.split("/");
   const isRight = texts.every((one, index) => one !== nullText || parts[index]?.isNullable);
   const withoutNulls = parts.filter((_part, index) => texts[index] !== nullText);
-  const values = isRight && texts.length === parts.length ? readKey(withoutNulls, withoutNull(texts)) : null;
+  const values = isRight && texts.length === parts.length ? readKey(withoutNulls, joinNonNull(texts)) : null;
   return values && texts.map((one) => (one === nullText ? null : values.shift()!));
 }
 
-const withoutNull = (texts: readonly string[]): string => texts.filter((one) => one !== nullText).join("/");
+const joinNonNull = (texts: readonly string[]): string => texts.filter((one) => one !== nullText).join("/");
 
 /** Describes the form of keys for messages: `<integer>/<text>`. */
 export const describeKey = (parts: readonly KeyPart[]): string =>

@@ -9,14 +9,14 @@ import type {
 } from "postgraphile/graphql";
 import { getNamedType, valueFromASTUntyped } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
-import { perObject, remembered } from "../lib/remembered.ts";
+import { memoizeByObject, getOrMake } from "../lib/remembered.ts";
 import "./context.ts";
-import { factsOf } from "./document-facts.ts";
+import { findDocumentFacts } from "./document-facts.ts";
 import type { FilterVariable } from "./filter-relations.ts";
-import { filterVariables, forEachRelation, relationsOf } from "./filter-relations.ts";
+import { filterVariables, forEachRelation, listRelations } from "./filter-relations.ts";
 import { withDefaults } from "./given-argument.ts";
 import type { Part, Variables } from "./operation.ts";
-import { fieldOf, findOperation, partsOf } from "./operation.ts";
+import { findField, findOperation, listParts } from "./operation.ts";
 import type { ScopeRequirement } from "./scopes.ts";
 
 /** A field of an operation that requires scopes, or a relation that a filter in it follows. */
@@ -63,12 +63,12 @@ export function requiringFields(
   const walk = (from: Part["type"], selections: SelectionSetNode, path: string[]): void => {
     if (visited.has(selections)) return;
     visited.add(selections);
-    for (const { type, field: node, set } of partsOf(walked, from, selections)) {
+    for (const { type, field: node, set } of listParts(walked, from, selections)) {
       if (set) {
         walk(type, set, path);
         continue;
       }
-      const field = fieldOf(type, node);
+      const field = findField(type, node);
       if (!field) continue;
       const here = [...path, node.alias?.value ?? node.name.value];
       note(type!.name, field.name, field.extensions.requiresScopes, here);
@@ -101,7 +101,7 @@ export function missingScopes(
   });
 }
 
-interface Known {
+interface KnownDocument {
   /** Variables that may hold filters. */
   filters: readonly FilterVariable[];
   /** By the operation's name, the values of its flags, and the relations that its filters follow. */
@@ -109,22 +109,24 @@ interface Known {
 }
 
 // The server caches documents, so the same query is the same object.
-const knownBySchema = perObject<GraphQLSchema, WeakMap<DocumentNode, Known>>(() => new WeakMap());
+const knownBySchema = memoizeByObject<GraphQLSchema, WeakMap<DocumentNode, KnownDocument>>(
+  () => new WeakMap(),
+);
 const maxVariants = 32;
 
 function knownFields({ schema, document, operationName, variableValues }: OperationArgs): RequiringField[] {
   const variables = variableValues ?? {};
-  const { filters, variants } = remembered(knownBySchema(schema), document, () => ({
+  const { filters, variants } = getOrMake(knownBySchema(schema), document, () => ({
     filters: filterVariables(schema, document),
     variants: new Map<string, RequiringField[]>(),
   }));
   // Only whether it is given, true or false matters
   let key = operationName ?? "";
-  for (const name of factsOf(schema, document).flags)
+  for (const name of findDocumentFacts(schema, document).flags)
     key += ` ${typeof variables[name] === "boolean" ? variables[name] : typeof variables[name]}`;
-  if (filters.length > 0) key += ` ${relationsOf(filters, variables)}`;
+  if (filters.length > 0) key += ` ${listRelations(filters, variables)}`;
   if (variants.size >= maxVariants && !variants.has(key)) variants.clear();
-  return remembered(variants, key, () => requiringFields(schema, document, operationName, variables));
+  return getOrMake(variants, key, () => requiringFields(schema, document, operationName, variables));
 }
 
 /** An operation and its caller. */
@@ -134,7 +136,7 @@ export type OperationArgs = Pick<
 >;
 
 // The fields of a cached document, and the scopes of a caller, stay the same objects
-const refusals = perObject<RequiringField[], WeakMap<ReadonlySet<string>, GraphQLError | null>>(
+const refusals = memoizeByObject<RequiringField[], WeakMap<ReadonlySet<string>, GraphQLError | null>>(
   () => new WeakMap(),
 );
 const noScopes: ReadonlySet<string> = new Set();
@@ -143,5 +145,5 @@ const noScopes: ReadonlySet<string> = new Set();
 export function scopeRefusal(args: OperationArgs): GraphQLError | null {
   const { scopes = noScopes } = args.contextValue as Grafast.Context;
   const fields = knownFields(args);
-  return remembered(refusals(fields), scopes, () => missingScopes(fields, scopes));
+  return getOrMake(refusals(fields), scopes, () => missingScopes(fields, scopes));
 }

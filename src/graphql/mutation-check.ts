@@ -9,7 +9,7 @@ export interface UserErrorRow {
 }
 
 /** The parts of a call that a check may use. */
-export interface CheckScene {
+export interface CheckContext {
   /** The Postgres schema of the version. */
   version: string;
   /** The caller's scopes. */
@@ -19,7 +19,7 @@ export interface CheckScene {
 }
 
 /** Checks the input of a mutation, with fields named as columns, before the mutation runs. Returns user errors. */
-export type MutationCheck = (input: Record<string, unknown>, scene: CheckScene) => Promise<UserErrorRow[]>;
+export type MutationCheck = (input: Record<string, unknown>, scene: CheckContext) => Promise<UserErrorRow[]>;
 
 /** Checks that can't be written in SQL, by the names of the mutations' functions. */
 export type MutationChecks = Readonly<Record<string, MutationCheck>>;
@@ -29,7 +29,7 @@ export type MutationChecks = Readonly<Record<string, MutationCheck>>;
  *
  * @param refused the consequence for the message, such as “can't be run”
  */
-export function errorsOfQuery(field: string, refused: string) {
+export function makeQueryErrors(field: string, refused: string) {
   const error = (reason: string, code = "INVALID", details: unknown = null): UserErrorRow => {
     const message = `The query ${refused}: ${reason.replace(/[.]?$/, ".")}`;
     return { code, message, field: [field], details };

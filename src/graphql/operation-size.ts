@@ -14,12 +14,12 @@ import {
   isListType,
   isObjectType,
 } from "postgraphile/graphql";
-import { perObject, remembered } from "../lib/remembered.ts";
+import { memoizeByObject, getOrMake } from "../lib/remembered.ts";
 import { maxPageSize } from "./page-size.ts";
 import type { Part, Variables, WalkedOperation } from "./operation.ts";
-import { fieldOf, findOperation, partsOf } from "./operation.ts";
+import { findField, findOperation, listParts } from "./operation.ts";
 import type { Dependence } from "./given-argument.ts";
-import { GivenArgument, hasVariableSize, pageSize, stronger } from "./given-argument.ts";
+import { ArgumentSize, hasVariableSize, pageSize, strongerDependence } from "./given-argument.ts";
 
 /** Size of an operation. */
 export interface OperationSize {
@@ -53,10 +53,12 @@ const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, cou
 const rowsPerCount = 50;
 /** Aggregates read up to ten times as many rows as a count, and groups are sorted. */
 const figuresPerCount = 10;
-const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
+const countsByField: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
 
 // Most operations have their page sizes in the document, so their size depends only on which variables are given
-const known = perObject<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>(() => new WeakMap());
+const known = memoizeByObject<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>(
+  () => new WeakMap(),
+);
 
 type KnownSizes = Map<number | "always", OperationSize>;
 /** Maximum cached sizes per operation: clients may send ever new variables. */
@@ -88,7 +90,7 @@ export function operationSize(
 ): OperationSize {
   const { fragments, operation } = findOperation(document, operationName);
   if (!operation) return nothing;
-  const sizes = remembered(known(schema), operation, (): KnownSizes => new Map());
+  const sizes = getOrMake(known(schema), operation, (): KnownSizes => new Map());
   const given = givenVariables(operation, variables);
   const same = sizes.get("always") ?? (given === null ? undefined : sizes.get(given));
   if (same) return same;
@@ -100,7 +102,7 @@ export function operationSize(
 
 /** The input of a mutation, and the measurements of its payload. */
 interface Payload {
-  input: GivenArgument;
+  input: ArgumentSize;
   measured: Measured;
 }
 
@@ -115,18 +117,20 @@ class Measurement {
   constructor(walked: WalkedOperation) {
     this.#walked = walked;
     const { schema, operation } = walked;
-    this.size = this.#ofSet(schema.getRootType(operation.operation), operation.selectionSet);
+    this.size = this.#measureSet(schema.getRootType(operation.operation), operation.selectionSet);
   }
 
   // Only the payload's own fields depend on the input; selections below them have the same size everywhere
-  #ofSet(from: Part["type"], selections: SelectionSetNode, payload?: Payload): OperationSize {
+  #measureSet(from: Part["type"], selections: SelectionSetNode, payload?: Payload): OperationSize {
     const measured = payload?.measured ?? this.#shared;
     const earlier = measured.get(selections);
     if (earlier) return earlier;
     if (selections.selections.some(({ directives }) => directives?.length)) this.dependence = "values";
     const sum = { ...nothing };
-    for (const { type, field, set } of partsOf(this.#walked, from, selections)) {
-      const part = set ? this.#ofSet(type, set, payload) : this.#ofField(type, field, payload?.input);
+    for (const { type, field, set } of listParts(this.#walked, from, selections)) {
+      const part = set
+        ? this.#measureSet(type, set, payload)
+        : this.#measureField(type, field, payload?.input);
       sum.depth = Math.max(sum.depth, part.depth);
       sum.relations += part.relations;
       sum.rows += part.rows;
@@ -138,29 +142,31 @@ class Measurement {
     return sum;
   }
 
-  #ofField(type: Part["type"], node: FieldNode, input: GivenArgument | undefined): OperationSize {
+  #measureField(type: Part["type"], node: FieldNode, input: ArgumentSize | undefined): OperationSize {
     const { schema, operation, variables } = this.#walked;
-    const field = fieldOf(type, node);
+    const field = findField(type, node);
     if (!field) return nothing;
     const target = getNamedType(field.type);
-    if (type === schema.getMutationType()) return this.#ofMutation(field, node);
+    if (type === schema.getMutationType()) return this.#measureMutation(field, node);
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
-    const { depth, relations, rows, values, counts } = this.#ofSet(target, node.selectionSet);
+    const { depth, relations, rows, values, counts } = this.#measureSet(target, node.selectionSet);
     const isAggregate = type!.name.endsWith("Connection") && target.name.endsWith("Aggregates");
     if (isAggregate)
       return {
         ...nothing,
         depth: depth + 1,
-        counts: countsOf[node.name.value]! * (1 + Math.floor(values / figuresPerCount)),
+        counts: countsByField[node.name.value]! * (1 + Math.floor(values / figuresPerCount)),
       };
     if (target.name === "TotalCount") return { ...nothing, depth: depth + 1, values, counts: 1 };
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
-    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? this.#ids(field, node)) : 1;
+    const others = isOther
+      ? (input?.payloadRows(field.extensions.payloadBound) ?? this.#countIds(field, node))
+      : 1;
     const times = isList ? pageSize(node, operation, variables) : others;
     if (isList && hasVariableSize(node)) this.dependence = "values";
-    const filter = isList ? this.#filter(field, node) : null;
+    const filter = isList ? this.#measureFilter(field, node) : null;
     const compared = filter ? filter.rows + counts * rowsPerCount : 0;
     // The node of an edge is a row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
@@ -174,17 +180,17 @@ class Measurement {
     };
   }
 
-  #ofMutation(field: Field, node: FieldNode): OperationSize {
+  #measureMutation(field: Field, node: FieldNode): OperationSize {
     const input = this.#argument(field, node, "input");
     if (input.dependence !== "document") this.dependence = "values";
     const part = node.selectionSet
-      ? this.#ofSet(getNamedType(field.type), node.selectionSet, { input, measured: new Map() })
+      ? this.#measureSet(getNamedType(field.type), node.selectionSet, { input, measured: new Map() })
       : nothing;
     return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
   }
 
   /** Returns the number of ids that a field looks up. */
-  #ids(field: Field, node: FieldNode): number {
+  #countIds(field: Field, node: FieldNode): number {
     if (!node.arguments?.some(({ name }) => name.value === "ids")) return maxPageSize;
     const ids = this.#argument(field, node, "ids");
     if (ids.dependence !== "document") this.dependence = "values";
@@ -192,19 +198,19 @@ class Measurement {
   }
 
   /** Measures a list's filter and search: the rows that they count as, and the relations that the filter follows. */
-  #filter(field: Field, node: FieldNode): { rows: number; relations: number } {
+  #measureFilter(field: Field, node: FieldNode): { rows: number; relations: number } {
     const given = new Set(node.arguments?.map(({ name }) => name.value));
     const searched = given.has("search") ? rowsPerSearch : 0;
     if (!given.has("filter")) return { rows: searched, relations: 0 };
     const { dependence, comparisons, relations } = this.#argument(field, node, "filter");
-    this.dependence = stronger(this.dependence, dependence);
+    this.dependence = strongerDependence(this.dependence, dependence);
     return { rows: searched + comparisons, relations };
   }
 
-  #argument({ args }: Field, node: FieldNode, name: string): GivenArgument {
+  #argument({ args }: Field, node: FieldNode, name: string): ArgumentSize {
     const argument = args.find((each) => each.name === name);
     const { schema, operation, variables } = this.#walked;
-    return new GivenArgument(schema, node, argument, operation, variables);
+    return new ArgumentSize(schema, node, argument, operation, variables);
   }
 }
 

@@ -28,7 +28,7 @@ export function findOperation(document: DocumentNode, operationName: string | nu
 }
 
 /** Returns the value of an argument of @skip or @include; undefined if it isn't a Boolean, which execution will refuse. */
-function booleanOf(
+function readBoolean(
   node: ValueNode | undefined,
   operation: OperationDefinitionNode,
   variables: Variables,
@@ -56,8 +56,8 @@ export function isLeftOut(
 ): boolean {
   if (!directives?.length) return false;
   return directives.some(({ name, arguments: [argument] = [] }) => {
-    if (name.value === "skip") return booleanOf(argument?.value, operation, variables) === true;
-    if (name.value === "include") return booleanOf(argument?.value, operation, variables) === false;
+    if (name.value === "skip") return readBoolean(argument?.value, operation, variables) === true;
+    if (name.value === "include") return readBoolean(argument?.value, operation, variables) === false;
     return false;
   });
 }
@@ -77,7 +77,7 @@ export type Part =
   | { type: MaybeType; field?: undefined; set: SelectionSetNode };
 
 /** Yields the parts of a selection set that aren't left out. */
-export function* partsOf(
+export function* listParts(
   { schema, operation, fragments, variables }: WalkedOperation,
   type: MaybeType,
   { selections }: SelectionSetNode,
@@ -94,5 +94,5 @@ export function* partsOf(
 }
 
 /** Returns a field's definition in its type; undefined for __typename, and for introspection at the root. */
-export const fieldOf = (type: MaybeType, { name }: FieldNode): GraphQLField<unknown, unknown> | undefined =>
+export const findField = (type: MaybeType, { name }: FieldNode): GraphQLField<unknown, unknown> | undefined =>
   isObjectType(type) || isInterfaceType(type) ? type.getFields()[name.value] : undefined;

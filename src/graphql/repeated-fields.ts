@@ -5,7 +5,7 @@ import { Kind } from "postgraphile/graphql";
 type Fields = Map<string, (SelectionSetNode | undefined)[]>;
 
 /** Stops counting, because the limit is exceeded. */
-class TooMuch extends Error {}
+class LimitExceeded extends Error {}
 
 /**
  * Whether validating a document would take too long. To find out whether fields of the same name can be merged,
@@ -14,19 +14,19 @@ class TooMuch extends Error {}
  *
  * @param max allowed comparisons
  */
-export function comparesTooMuch(document: DocumentNode, max: number): boolean {
-  const counting = new Counting(document, max);
+export function needsManyComparisons(document: DocumentNode, max: number): boolean {
+  const counting = new ComparisonCounter(document, max);
   try {
     for (const definition of document.definitions)
       if ("selectionSet" in definition) counting.countBelow(definition.selectionSet);
     return false;
   } catch (error) {
-    if (error instanceof TooMuch) return true;
+    if (error instanceof LimitExceeded) return true;
     throw error;
   }
 }
 
-class Counting {
+class ComparisonCounter {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   #left: number;
 
@@ -86,6 +86,6 @@ class Counting {
 
   #spend(comparisons: number): void {
     this.#left -= comparisons;
-    if (this.#left < 0) throw new TooMuch();
+    if (this.#left < 0) throw new LimitExceeded();
   }
 }

@@ -1,6 +1,6 @@
 import type { GraphQLNamedType, GraphQLSchemaConfig } from "postgraphile/graphql";
 import { buildSchema, GraphQLSchema, printSchema, specifiedScalarTypes } from "postgraphile/graphql";
-import { withKnownPlaces } from "./directives.ts";
+import { withKnownLocations } from "./directives.ts";
 
 /** A schema as data, for a thread that doesn't share objects: everything that introspection shows of it. */
 export interface SchemaText {
@@ -10,7 +10,7 @@ export interface SchemaText {
   directives: string[];
 }
 
-export function textOfSchema(schema: GraphQLSchema): SchemaText {
+export function schemaToText(schema: GraphQLSchema): SchemaText {
   return {
     sdl: printSchema(schema),
     types: Object.keys(schema.getTypeMap()),
@@ -30,7 +30,7 @@ export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLS
       ...config,
       // SDL leaves out scalars that no field has
       types: [...config.types, ...specifiedScalarTypes.filter(({ name }) => !known.has(name))],
-      directives: withKnownPlaces(directives.map((name) => built.getDirective(name)!)),
+      directives: withKnownLocations(directives.map((name) => built.getDirective(name)!)),
     },
     types,
   );

@@ -1,16 +1,16 @@
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError } from "postgraphile/graphql";
 import { WorkThreads } from "../lib/threads.ts";
-import { asSource } from "./check-document.ts";
+import { makeSource } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
-import { textOfSchema } from "./schema-copy.ts";
-import type { CheckTask, ErrorData, ForSchema, IntrospectTask, SchemaAnswer } from "./schema-work.ts";
+import { schemaToText } from "./schema-copy.ts";
+import type { CheckTask, ErrorData, SchemaReference, IntrospectTask, SchemaAnswer } from "./schema-work.ts";
 
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
 
 /** The thread's work for requests of one merchant. It throws if too much work is waiting. */
-export type SchemaWork = ReturnType<SchemaThread["of"]>;
+export type SchemaWork = ReturnType<SchemaThread["forMerchant"]>;
 
 /**
  * A thread for work with schemas that would block the event loop for tens of milliseconds: checking long documents, and
@@ -26,7 +26,7 @@ export class SchemaThread {
     // Most pieces take 20 ms
     timeoutMs: 10_000,
   });
-  readonly #known = new WeakMap<GraphQLSchema, Required<ForSchema>>();
+  readonly #known = new WeakMap<GraphQLSchema, Required<SchemaReference>>();
   #schemas = 0;
 
   /**
@@ -34,9 +34,9 @@ export class SchemaThread {
    *
    * @param onWorked called when work for a client is done, with its duration in milliseconds
    */
-  of(merchant: string, onWorked: OnWorked) {
+  forMerchant(merchant: string, onWorked: OnWorked) {
     const run = async <Result>(name: string, client: string, schema: GraphQLSchema, task: object) => {
-      const { schemaId, schemaText } = this.#dataOf(schema);
+      const { schemaId, schemaText } = this.#schemaData(schema);
       const { result, ms } = (await this.#threads.run<SchemaAnswer<Result>>(
         `${merchant} ${client}`,
         name,
@@ -54,14 +54,17 @@ export class SchemaThread {
         text: string,
         limits: Limits,
       ): Promise<GraphQLError[]> {
-        const task: Omit<CheckTask, keyof ForSchema> = { text, limits };
+        const task: Omit<CheckTask, keyof SchemaReference> = { text, limits };
         const errors = await run<ErrorData[]>("checkDocument", client, schema, task);
-        const source = asSource(text);
+        const source = makeSource(text);
         return errors.map(({ message, ...place }) => new GraphQLError(message, { source, ...place }));
       },
       /** Answers a valid operation that only queries the schema: its data as JSON, or null when there are errors. */
-      introspect: (client: string, schema: GraphQLSchema, task: Omit<IntrospectTask, keyof ForSchema>) =>
-        run<Uint8Array | null>("introspect", client, schema, task),
+      introspect: (
+        client: string,
+        schema: GraphQLSchema,
+        task: Omit<IntrospectTask, keyof SchemaReference>,
+      ) => run<Uint8Array | null>("introspect", client, schema, task),
     };
   }
 
@@ -70,10 +73,10 @@ export class SchemaThread {
     return this.#threads.close();
   }
 
-  #dataOf(schema: GraphQLSchema): Required<ForSchema> {
+  #schemaData(schema: GraphQLSchema): Required<SchemaReference> {
     let data = this.#known.get(schema);
     if (!data) {
-      data = { schemaId: this.#schemas++, schemaText: textOfSchema(schema) };
+      data = { schemaId: this.#schemas++, schemaText: schemaToText(schema) };
       this.#known.set(schema, data);
     }
     return data;

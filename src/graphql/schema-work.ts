@@ -2,13 +2,13 @@
 import { LRUCache } from "lru-cache";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { execute, parse } from "postgraphile/graphql";
-import { errorsOf, otherRules, parseWithin } from "./check-document.ts";
+import { validateDocument, otherRules, parseWithin } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
 import { schemaFromText } from "./schema-copy.ts";
 
 /** The schema that a task needs, with its text if the thread has requested it. */
-export interface ForSchema {
+export interface SchemaReference {
   schemaId: number;
   schemaText?: SchemaText;
 }
@@ -29,7 +29,7 @@ const schemas = new LRUCache<number, GraphQLSchema>({ max: maxSchemas });
 /** Maximum number of errors of a document. Finding the place of each in the text takes time. */
 const maxErrors = 20;
 
-export interface CheckTask extends ForSchema {
+export interface CheckTask extends SchemaReference {
   text: string;
   limits: Limits;
 }
@@ -38,14 +38,14 @@ export interface CheckTask extends ForSchema {
 export function checkDocument({ text, limits, ...schema }: CheckTask): SchemaAnswer<ErrorData[]> {
   return withSchema(schema, (copy) => {
     const parsed = parseWithin(text, limits);
-    const errors = parsed.errors ?? errorsOf(copy, parsed.document, otherRules);
+    const errors = parsed.errors ?? validateDocument(copy, parsed.document, otherRules);
     return errors
       .slice(0, maxErrors)
       .map(({ message, extensions, positions }) => ({ message, extensions, positions }));
   });
 }
 
-export interface IntrospectTask extends ForSchema {
+export interface IntrospectTask extends SchemaReference {
   /** A valid document. */
   text: string;
   operationName: string | null | undefined;
@@ -68,7 +68,7 @@ export function introspect({
 }
 
 function withSchema<Result>(
-  { schemaId, schemaText }: ForSchema,
+  { schemaId, schemaText }: SchemaReference,
   work: (schema: GraphQLSchema) => Result,
 ): SchemaAnswer<Result> {
   let schema = schemas.get(schemaId);

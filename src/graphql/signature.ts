@@ -12,7 +12,7 @@ import type {
   ValueNode,
 } from "postgraphile/graphql";
 import { getOperationAST, isInputObjectType, Kind, parse, print } from "postgraphile/graphql";
-import { perObject, remembered } from "../lib/remembered.ts";
+import { memoizeByObject, getOrMake } from "../lib/remembered.ts";
 import { findOperation } from "./operation.ts";
 
 /** An operation's identity in logs, statements and statistics. Names, aliases and values don't affect it. */
@@ -40,7 +40,7 @@ declare module "graphql" {
 const known = new WeakMap<OperationDefinitionNode, NamedOperation>();
 
 /** Returns the requested operation of a document; null if it has none. */
-export function namedOperationOf(
+export function findNamedOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | null | undefined,
@@ -56,9 +56,9 @@ export function nameOperation(
   definition: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): NamedOperation {
-  return remembered(known, definition, () => {
+  return getOrMake(known, definition, () => {
     const version = schema.extensions.version ?? "";
-    const signature = signatureOf(schema, definition, fragments);
+    const signature = writeSignature(schema, definition, fragments);
     const id = hash("sha256", `${version} ${signature}`, "hex").slice(0, 16);
     const name = definition.name?.value.slice(0, maxName) ?? null;
     return { id, version, name, signature };
@@ -69,12 +69,12 @@ export function nameOperation(
  * Returns an operation's text without anything that the client chose: only words of GraphQL and of the schema are left.
  * Values become variables named after their argument or field; fragments are numbered.
  */
-function signatureOf(
+function writeSignature(
   schema: GraphQLSchema,
   { operation, directives, selectionSet }: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): string {
-  const writer = new SignatureWriter(inputNamesOf(schema));
+  const writer = new SignatureWriter(listInputNames(schema));
   const texts = [operation + writer.directives(directives) + writer.set(selectionSet)];
   // The iteration includes fragments that are added meanwhile
   for (const [name, number] of writer.fragments) {
@@ -86,7 +86,7 @@ function signatureOf(
 }
 
 /** The names of all fields of input types. */
-const inputNamesOf = perObject((schema: GraphQLSchema): ReadonlySet<string> => {
+const listInputNames = memoizeByObject((schema: GraphQLSchema): ReadonlySet<string> => {
   const types = Object.values(schema.getTypeMap()).filter(isInputObjectType);
   return new Set(types.flatMap((type) => Object.keys(type.getFields())));
 });

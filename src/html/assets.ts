@@ -1,15 +1,15 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-const own = (name: string): URL => new URL(`./assets/${name}`, import.meta.url);
+const assetFile = (name: string): URL => new URL(`./assets/${name}`, import.meta.url);
 
 /** The files that pages load, each with its media type. */
 const files = {
-  "style.css": ["text/css", own("style.css")],
-  "script.js": ["text/javascript", own("script.js")],
-  "icon.svg": ["image/svg+xml", own("icon.svg")],
+  "style.css": ["text/css", assetFile("style.css")],
+  "script.js": ["text/javascript", assetFile("script.js")],
+  "icon.svg": ["image/svg+xml", assetFile("icon.svg")],
   // Modules that the script loads for the search
-  "search.js": ["text/javascript", own("search.js")],
+  "search.js": ["text/javascript", assetFile("search.js")],
   "minisearch.js": ["text/javascript", new URL(import.meta.resolve("minisearch"))],
 } as const;
 
@@ -34,7 +34,7 @@ const versions = new Map(
 );
 
 /** Whether a file has the version that a URL names. Another process may have another build. */
-export const isPresent = (name: string, version: unknown): boolean => versions.get(name) === version;
+export const isCurrentVersion = (name: string, version: unknown): boolean => versions.get(name) === version;
 
 /** Returns the URL of a file below the home path. It changes with the file's content. */
 export const assetUrl = (home: string, name: AssetName): string =>

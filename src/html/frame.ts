@@ -19,13 +19,13 @@ export interface FramedPage {
   /** The menu, if the page has one. */
   menu?: Content;
   /** Content above the title. */
-  above?: Content;
+  aboveTitle?: Content;
   title: Content;
   /** Content beside the title: a state or the main button. */
   aside?: Content;
   body: Content;
   /** Content beside the body, if there is room. */
-  beside?: Content;
+  sidebar?: Content;
 }
 
 /** Prints a page as an HTML document. */
@@ -63,7 +63,7 @@ export function printDocument(page: FramedPage): string {
           ${menu && html`<nav class="contents" id="menu" aria-label="${product}">${menu}</nav>`}
           <main id="content" tabindex="-1">
             <div>
-              ${page.above}
+              ${page.aboveTitle}
               <div class="title">
                 <h1>${page.title}</h1>
                 ${page.aside && html`<div>${page.aside}</div>`}
@@ -71,7 +71,7 @@ export function printDocument(page: FramedPage): string {
             </div>
             ${page.body}
           </main>
-          ${page.beside}
+          ${page.sidebar}
         </div>
         <p class="announcement" role="status" aria-live="polite" id="announcement"></p>
       </body>
@@ -80,8 +80,8 @@ export function printDocument(page: FramedPage): string {
 }
 
 /** An entry of a menu. The current page is marked, and with `isSection` also the section that it belongs to. */
-export function menuEntry(present: string, path: string, title: Content, isSection = true): Html {
-  const isWithin = isSection && present.startsWith(`${path}/`);
-  const mark = present === path ? html`aria-current="page"` : isWithin && html`aria-current="true"`;
+export function menuEntry(currentPath: string, path: string, title: Content, isSection = true): Html {
+  const isWithin = isSection && currentPath.startsWith(`${path}/`);
+  const mark = currentPath === path ? html`aria-current="page"` : isWithin && html`aria-current="true"`;
   return html`<li><a href="${path}" ${mark}>${title}</a></li>`;
 }

@@ -5,7 +5,7 @@ export function isSecure(request: Request, publicUrl: string | undefined): boole
   return request.secure || publicUrl?.startsWith("https:") === true;
 }
 
-const ownOnly = ["style-src", "script-src", "img-src", "form-action"];
+const ownContentDirectives = ["style-src", "script-src", "img-src", "form-action"];
 
 /**
  * Sets security headers. Pages may only load files from this server and send forms to it.
@@ -15,7 +15,7 @@ const ownOnly = ["style-src", "script-src", "img-src", "form-action"];
 export function pageHeaders(publicUrl: string | undefined, more: readonly string[] = []): RequestHandler {
   const contentPolicy = [
     "default-src 'none'",
-    ...[...ownOnly, ...more].map((directive) => `${directive} 'self'`),
+    ...[...ownContentDirectives, ...more].map((directive) => `${directive} 'self'`),
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join("; ");

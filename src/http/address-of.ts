@@ -9,13 +9,13 @@ export type Trust = (address: string, hops: number) => boolean;
  *
  * @param trusted their addresses, ranges or names such as `loopback`, separated by commas; or their number
  */
-export function trustOf(trusted: string | number | false): Trust {
+export function createProxyTrust(trusted: string | number | false): Trust {
   if (typeof trusted === "string") return proxyaddr.compile(trusted.split(",").map((each) => each.trim()));
   return (_address, hops) => hops < Number(trusted);
 }
 
 /** Returns a function that finds the address of a request's client. */
-export const addressBy =
+export const createAddressFinder =
   (trust: Trust) =>
   (request: Request): string =>
     proxyaddr(request, trust) || "";

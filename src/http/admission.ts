@@ -9,7 +9,7 @@ import { apiError } from "../errors/api-error.ts";
 import type { Reader } from "../versions/reader.ts";
 
 /** A client's work that outlasts a short request. */
-export interface Undertaking {
+export interface LongWork {
   /** Whether it changes data. */
   isWrite: boolean;
   /** Whether it is a stored operation of the caller. */
@@ -50,7 +50,7 @@ export class Admission {
   }
 
   /** Requires that a caller may continue such work, even if the access token has expired since. */
-  async require(caller: Caller, { isWrite, isStored, refusal }: Undertaking): Promise<void> {
+  async require(caller: Caller, { isWrite, isStored, refusal }: LongWork): Promise<void> {
     await this.requirePlan(isWrite);
     const { claims } = caller;
     const allowed = claims ? await this.#credentials.of(claims.accessKey) : null;

@@ -2,8 +2,8 @@ import accepts from "accepts";
 import type { GraphQLError } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
-import { completed } from "../errors/client-errors.ts";
-import { byHeader } from "./by-header.ts";
+import { completeError } from "../errors/client-errors.ts";
+import { cacheByHeader } from "./by-header.ts";
 import type { Request, Response } from "./pipeline.ts";
 
 /** Media types of GraphQL responses. Clients without a preference get the first, as GraphQL over HTTP requires. */
@@ -13,7 +13,7 @@ export const graphqlMediaTypes = [
 ];
 
 /** Returns the media type of GraphQL responses that a client prefers; false when it accepts none of them. */
-export const mediaTypeFor = byHeader(
+export const mediaTypeFor = cacheByHeader(
   (accept) => accepts({ headers: { accept } } as Request).type(graphqlMediaTypes) as string | false,
 );
 
@@ -25,7 +25,7 @@ export function addVary(response: Response, header: string): void {
 }
 
 /** Returns the status for a refused operation, which depends on the media type, as GraphQL over HTTP requires. */
-export const statusOfRefusal = ({ headers }: Request): number =>
+export const refusalStatus = ({ headers }: Request): number =>
   headers.accept?.startsWith("application/json") ? 200 : 400;
 
 /** Sends JSON that isn't a GraphQL response. */
@@ -60,5 +60,5 @@ export function refuse(
   code: ErrorCode,
   message: string,
 ): void {
-  sendErrors(request, response, status, [completed(apiError(code, message), response.locals.requestId)]);
+  sendErrors(request, response, status, [completeError(apiError(code, message), response.locals.requestId)]);
 }

@@ -1,22 +1,22 @@
 import type { Registry } from "prom-client";
 import type { Backlog, ReadBacklog } from "../jobs/backlog.ts";
-import { within } from "../lib/within.ts";
-import { gaugeOf } from "./tallies.ts";
+import { settlesWithin } from "../lib/within.ts";
+import { addGauge } from "./tallies.ts";
 
 /** Milliseconds for which a backlog that was read is reported again. */
-const keptMs = 5_000;
+const cacheMs = 5_000;
 /** Milliseconds for reading it: a database that doesn't respond must not delay the other metrics, which are needed then. */
-const readMs = 2_000;
+const readTimeoutMs = 2_000;
 
 /** A metric: one value, or one for each value of a label. */
-interface Figure {
+interface BacklogMetric {
   name: string;
   help: string;
   label?: string;
   values: (found: Backlog) => number | Record<string, number>;
 }
 
-const figures: readonly Figure[] = [
+const backlogMetrics: readonly BacklogMetric[] = [
   {
     name: "service_outbox_events",
     help: "Committed changes that have no event number yet; 10,001 means more than 10,000.",
@@ -61,13 +61,13 @@ export function watchBacklog(registry: Registry, read: ReadBacklog): void {
   let reading: Promise<Backlog | null> = Promise.resolve(null);
   let readAt = -Infinity;
   const backlog = () => {
-    if (performance.now() - readAt < keptMs) return reading;
+    if (performance.now() - readAt < cacheMs) return reading;
     readAt = performance.now();
     const found = read().catch(() => null);
-    return (reading = within(readMs, found).then((isRead) => (isRead ? found : null)));
+    return (reading = settlesWithin(readTimeoutMs, found).then((isRead) => (isRead ? found : null)));
   };
-  for (const { name, help, label, values } of figures) {
-    const shown = async () => {
+  for (const { name, help, label, values } of backlogMetrics) {
+    const readValues = async () => {
       const found = await backlog();
       if (found === null) return [];
       const value = values(found);
@@ -75,6 +75,6 @@ export function watchBacklog(registry: Registry, read: ReadBacklog): void {
       return Object.entries(value).map(([key, count]) => [{ [label!]: key }, count] as const);
     };
     // Several processes read the same values
-    gaugeOf(registry, name, help, label === undefined ? [] : [label], shown, "max");
+    addGauge(registry, name, help, label === undefined ? [] : [label], readValues, "max");
   }
 }

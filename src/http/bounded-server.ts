@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import { OpenConnections } from "./open-connections.ts";
-import { arrivalOf } from "./pipeline.ts";
+import { noteArrival } from "./pipeline.ts";
 
 /** Milliseconds in which a request's headers, and the whole request, must arrive. Uploads are exempt from the second. */
 const [headersTimeout, defaultRequestTimeoutMs] = [10_000, 30_000];
@@ -25,18 +25,18 @@ const silenceTimeoutMs = 90_000;
  * @param maxConnections the limit of open connections; beyond it, idle ones are closed
  * @param times for tests
  */
-export function boundedServer(
+export function createBoundedServer(
   listener: RequestListener,
   maxConnections: number,
   { requestTimeoutMs = defaultRequestTimeoutMs, checkMs = defaultCheckMs } = {},
 ): Server {
   const connections = new OpenConnections(maxConnections);
-  const bounded = oneAtATime((request, response) => {
+  const bounded = serializeByConnection((request, response) => {
     connections.use(request.socket);
     listener(request, response);
   });
   const arriving: RequestListener = (request, response) => {
-    arrivalOf(request);
+    noteArrival(request);
     bounded(request, response);
   };
   const server = createServer(
@@ -50,9 +50,9 @@ export function boundedServer(
     },
     arriving,
   );
-  const late = setInterval(() => connections.closeLate(requestTimeoutMs), checkMs);
-  late.unref();
-  server.on("close", () => clearInterval(late));
+  const lateCheck = setInterval(() => connections.closeLate(requestTimeoutMs), checkMs);
+  lateCheck.unref();
+  server.on("close", () => clearInterval(lateCheck));
   server.on("connection", (socket) => connections.add(socket));
   server.timeout = silenceTimeoutMs;
   return server;
@@ -67,7 +67,7 @@ const maxWaiting = 30;
  *
  * Node gives a response its socket when its turn comes.
  */
-function oneAtATime(listener: RequestListener): RequestListener {
+function serializeByConnection(listener: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (request, response) => {
     if (response.socket) return listener(request, response);

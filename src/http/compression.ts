@@ -1,6 +1,6 @@
 import type { InputType } from "node:zlib";
 import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
-import { byHeader } from "./by-header.ts";
+import { cacheByHeader } from "./by-header.ts";
 import type { Request, Response } from "./pipeline.ts";
 
 type Done = (error: Error | null, compressed: Buffer) => void;
@@ -10,7 +10,7 @@ type Done = (error: Error | null, compressed: Buffer) => void;
  * (docs/internals/fast-paths.md). They run in Node's thread pool. If a client weights several equally, the first is used;
  * zstd is last, because some clients accept it without being able to read it.
  */
-const ways = {
+const methods = {
   br: (bytes: InputType, done: Done) =>
     brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }, done),
   gzip: (bytes: InputType, done: Done) => gzip(bytes, { level: 1 }, done),
@@ -19,24 +19,24 @@ const ways = {
 };
 
 /** The name of a compression method in HTTP. */
-export type Encoding = keyof typeof ways;
+export type Encoding = keyof typeof methods;
 
-const encodings = Object.keys(ways) as Encoding[];
+const encodings = Object.keys(methods) as Encoding[];
 /** Bytes from which compression pays: less fits into a few packets anyway. */
-const smallest = 4_096;
+const minBytes = 4_096;
 /** Responses that may be compressed at a time: each is in memory twice. Further ones are sent uncompressed. */
 const maxAtOnce = 4;
-let underWay = 0;
+let runningCount = 0;
 
 /** Returns how to compress a response for a client; null to send it uncompressed. */
-export function encodingFor({ headers }: Request, bytes: number): Encoding | null {
+export function chooseEncoding({ headers }: Request, bytes: number): Encoding | null {
   const header = headers["accept-encoding"];
-  if (typeof header !== "string" || bytes < smallest || underWay >= maxAtOnce) return null;
-  return preferredIn(header);
+  if (typeof header !== "string" || bytes < minBytes || runningCount >= maxAtOnce) return null;
+  return choosePreferred(header);
 }
 
 /** Returns the encoding with the highest weight; among equal weights, our order decides. */
-const preferredIn = byHeader((header): Encoding | null => {
+const choosePreferred = cacheByHeader((header): Encoding | null => {
   const weights = new Map(
     header.split(",").map((part) => {
       const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
@@ -50,25 +50,25 @@ const preferredIn = byHeader((header): Encoding | null => {
   return best !== undefined && weightOf(best) > 0 ? best : null;
 });
 
-/** Sends the body of a response, compressed if that pays. @param ended called afterwards */
-export function endCompressed(
+/** Sends the body of a response, compressed if that pays. @param onEnd called afterwards */
+export function sendCompressed(
   request: Request,
   response: Response,
   body: string | Buffer,
-  ended: () => void = () => {},
+  onEnd: () => void = () => {},
 ): void {
   const bytes = Buffer.byteLength(body);
   const end = (sent: string | Buffer, length: number) => {
     response.setHeader("content-length", length);
     response.end(sent);
-    ended();
+    onEnd();
   };
-  const encoding = encodingFor(request, bytes);
+  const encoding = chooseEncoding(request, bytes);
   if (encoding === null) return end(body, bytes);
-  underWay++;
+  runningCount++;
   // Off the event loop
-  ways[encoding](body, (error, compressed) => {
-    underWay--;
+  methods[encoding](body, (error, compressed) => {
+    runningCount--;
     if (response.closed) return;
     if (error) return end(body, bytes);
     response.setHeader("content-encoding", encoding);

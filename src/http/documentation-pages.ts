@@ -4,10 +4,10 @@ import type { Request, RequestHandler, Response } from "express";
 import type { FindPage, StoredPage } from "../documentation/documentation.ts";
 import { fullPath, indexPath } from "../documentation/for-machines.ts";
 import { picturePath } from "../documentation/guides.ts";
-import { nowhere } from "../documentation/print-page.ts";
-import { assets, isPresent } from "../html/assets.ts";
+import { notFoundPath } from "../documentation/print-page.ts";
+import { assets, isCurrentVersion } from "../html/assets.ts";
 import { pageHeaders } from "../html/headers.ts";
-import { endCompressed } from "./compression.ts";
+import { sendCompressed } from "./compression.ts";
 
 const pictures = new URL("../../docs/", import.meta.url);
 
@@ -17,7 +17,7 @@ export function documentation(find: FindPage, publicUrl: string | undefined): Ro
   // The search on the pages fetches its index
   router.use(pageHeaders(publicUrl, ["connect-src"]));
   router.get("/pictures/*file", sendPicture);
-  router.get(["/", "/*page"], sendPageOf(find));
+  router.get(["/", "/*page"], createPageSender(find));
   return router;
 }
 
@@ -25,7 +25,7 @@ export function documentation(find: FindPage, publicUrl: string | undefined): Ro
 export const textPaths = [indexPath, fullPath];
 export const sendTexts = (find: FindPage, publicUrl: string | undefined): RequestHandler[] => [
   pageHeaders(publicUrl),
-  sendPageOf(find),
+  createPageSender(find),
 ];
 
 /** Paths of the files that pages load: the same files for the documentation and the administration. */
@@ -35,7 +35,7 @@ export const sendAssets = (publicUrl: string | undefined): RequestHandler[] => [
   sendAsset,
 ];
 
-const sendPageOf =
+const createPageSender =
   (find: FindPage): RequestHandler =>
   async (request, response) => {
     response.removeHeader("x-robots-tag");
@@ -43,8 +43,8 @@ const sendPageOf =
     if (request.originalUrl.split("?")[0] !== path) return response.redirect(301, path);
     const page = await find(path);
     if (page?.type === "redirect") return response.redirect(302, page.content);
-    if (page === null || path === nowhere) response.status(404);
-    sendPage(request, response, (page ?? (await find(nowhere)))!);
+    if (page === null || path === notFoundPath) response.status(404);
+    sendPage(request, response, (page ?? (await find(notFoundPath)))!);
   };
 
 /** Sends a page that is the same for everyone, unless the client has it already. */
@@ -53,13 +53,13 @@ function sendPage(request: Request, response: Response, { type, content, etag }:
   response.setHeader("content-type", `${type}; charset=utf-8`);
   response.setHeader("cache-control", "no-cache");
   response.vary("Accept-Encoding");
-  if (response.statusCode === 200 && has(request.get("if-none-match"), etag))
+  if (response.statusCode === 200 && matchesEtag(request.get("if-none-match"), etag))
     return void response.status(304).end();
-  endCompressed(request, response, content);
+  sendCompressed(request, response, content);
 }
 
 /** Whether `If-None-Match` names a page. `request.fresh` isn't used: with that header, fetch sends `no-cache`. */
-function has(header: string | undefined, etag: string): boolean {
+function matchesEtag(header: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.replace(/^(?:W\/)?/, "W/");
   return header?.split(/,\s*/).some((tag) => tag === "*" || weak(tag) === etag) ?? false;
 }
@@ -67,11 +67,11 @@ function has(header: string | undefined, etag: string): boolean {
 const sendAsset: RequestHandler = (request, response, next) => {
   const asset = assets.get(String(request.params.name));
   if (!asset) return next();
-  const isLasting = isPresent(String(request.params.name), request.query.v);
-  response.setHeader("cache-control", isLasting ? "public, max-age=31536000, immutable" : "no-cache");
+  const isImmutable = isCurrentVersion(String(request.params.name), request.query.v);
+  response.setHeader("cache-control", isImmutable ? "public, max-age=31536000, immutable" : "no-cache");
   response.setHeader("content-type", asset.type);
   response.vary("Accept-Encoding");
-  endCompressed(request, response, asset.content);
+  sendCompressed(request, response, asset.content);
 };
 
 /** The content security policy of diagrams, which contain their styles. */

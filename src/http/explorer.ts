@@ -21,7 +21,7 @@ function sendChanges({ onChange }: ServedVersion, response: Response): void {
 }
 
 /** Serves the explorer (Ruru), a page per version. People log in with a client ID and secret, which stay in the tab. */
-export function explorers(served: readonly ServedVersion[]): Router {
+export function createExplorerRouter(served: readonly ServedVersion[]): Router {
   const router = Router();
   router.use(explorerFiles, express.static(fileURLToPath(new URL("./explorer/", import.meta.url))));
   // The container image doesn't contain them

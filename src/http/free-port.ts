@@ -16,14 +16,14 @@ export async function requireFreePort(address: Address): Promise<void> {
   try {
     await once(server, "listening");
   } catch (cause) {
-    throw cantListen(address, cause);
+    throw explainListenError(address, cause);
   }
   server.close();
   await once(server, "close");
 }
 
 /** Explains to the operator why an address can't be listened on. */
-export function cantListen({ host, port, name = "PORT" }: Address, cause: unknown): UserError {
+export function explainListenError({ host, port, name = "PORT" }: Address, cause: unknown): UserError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
     EADDRINUSE: `another program uses it. Set ${name} to another port`,

@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cantListen } from "./free-port.ts";
+import { explainListenError } from "./free-port.ts";
 
 /** The media type of streams. The server ends them when it stops. */
 export const eventStream = "text/event-stream";
@@ -12,7 +12,7 @@ export const eventStream = "text/event-stream";
  * Milliseconds between closing the port and the first responses that close their connections. Clients reconnect at once
  * after such a response, and must not reach a port that is about to close.
  */
-const closedDoorMs = 100;
+const closeDelayMs = 100;
 /** Milliseconds for which idle connections then stay open, so that a request that is on its way gets a response. */
 const idleGraceMs = 1_000;
 /** Milliseconds between two checks for idle connections. */
@@ -54,7 +54,7 @@ export class HttpServer {
     try {
       await once(this.#server, "listening");
     } catch (cause) {
-      throw cantListen({ host, port }, cause);
+      throw explainListenError({ host, port }, cause);
     }
   }
 
@@ -74,21 +74,21 @@ export class HttpServer {
       // The method of net.Server, because http.Server's closes idle connections
       NetServer.prototype.close.call(this.#server, () => done());
     });
-    const late = setTimeout(onLate, remaining(deadline - 1_000));
-    const cut = setTimeout(() => this.#server.closeAllConnections(), remaining(deadline));
-    await Promise.race([ended, sleep(closedDoorMs)]);
+    const lateTimer = setTimeout(onLate, msUntil(deadline - 1_000));
+    const cutTimer = setTimeout(() => this.#server.closeAllConnections(), msUntil(deadline));
+    await Promise.race([ended, sleep(closeDelayMs)]);
     this.#isClosing = true;
     for (const { response } of this.#sockets.values()) {
       if (response && !response.headersSent) response.setHeader("connection", "close");
       if (response !== null && response.getHeader("content-type") === eventStream) response.end();
     }
     await Promise.race([ended, sleep(idleGraceMs)]);
-    const idle = setInterval(() => {
+    const idleTimer = setInterval(() => {
       // After input has been read, so that a connection with a new request doesn't count as idle
       setImmediate(() => this.#closeIdle());
     }, idleCheckMs);
     await ended;
-    for (const timer of [late, cut, idle]) clearTimeout(timer);
+    for (const timer of [lateTimer, cutTimer, idleTimer]) clearTimeout(timer);
     this.#server.close(); // Ends the timer for slow requests, the only thing left
   }
 
@@ -105,4 +105,4 @@ export class HttpServer {
   }
 }
 
-const remaining = (moment: number): number => Math.max(0, moment - performance.now());
+const msUntil = (moment: number): number => Math.max(0, moment - performance.now());

@@ -78,9 +78,9 @@ export interface Facts {
 }
 
 /** Facts that only some requests have. */
-interface Notes {
+interface OptionalFacts {
   /** Whether the request went to the events endpoint, and so isn't a GraphQL subscription. */
-  isPlainStream?: boolean;
+  isEventsEndpoint?: boolean;
   /** The log position after the request's writes, as sent in the response. */
   position?: string;
   /** The error of the SQL statement that should have answered a read. */
@@ -93,6 +93,6 @@ interface Notes {
 
 /** All known facts about a request; those named by `Known` are present. */
 export type Locals<Known extends keyof Facts = never> = Express.Locals &
-  Notes &
+  OptionalFacts &
   Pick<Facts, Known> &
   Partial<Facts>;

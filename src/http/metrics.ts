@@ -3,9 +3,9 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Waits } from "../lib/fair-queue.ts";
 import { readCounts } from "../reads/answer-by-statement.ts";
-import { RequestFigures } from "./request-figures.ts";
-import type { Answered } from "./request-figures.ts";
-import { counterOf, gaugeOf } from "./tallies.ts";
+import { RequestMetrics } from "./request-figures.ts";
+import type { FinishedRequest } from "./request-figures.ts";
+import { addCounter, addGauge } from "./tallies.ts";
 
 const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "unpaid"];
 
@@ -13,7 +13,7 @@ const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "u
 export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   const reads = "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).";
-  counterOf(registry, "service_reads_total", reads, ["executor"], () =>
+  addCounter(registry, "service_reads_total", reads, ["executor"], () =>
     Object.entries(readCounts).map(([executor, count]) => [{ executor }, count]),
   );
   const help = "The number of processes whose metrics are summed here.";
@@ -21,7 +21,7 @@ export function collectProcessMetrics(registry: Registry): void {
 }
 
 /** Creates the counter of rows that were deleted because of their age. */
-export const prunedCounter = (registers: Registry[]): Counter =>
+export const createPrunedCounter = (registers: Registry[]): Counter =>
   new Counter({
     name: "service_pruned_rows_total",
     help: "Rows that background work has deleted because of their age, by kind.",
@@ -32,14 +32,14 @@ export const prunedCounter = (registers: Registry[]): Counter =>
 /** Metrics of a service, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #figures = new RequestFigures(this.registry);
+  readonly #requestMetrics = new RequestMetrics(this.registry);
   readonly #webhooks = new Counter({
     name: "service_webhook_attempts_total",
     help: "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid if nothing was sent.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });
-  readonly #pruned = prunedCounter([this.registry]);
+  readonly #pruned = createPrunedCounter([this.registry]);
   readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
   readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
 
@@ -49,18 +49,18 @@ export class Metrics {
     for (const outcome of webhookOutcomes) this.#webhooks.inc({ outcome }, 0);
     this.#watchPools();
     this.#watchWaits();
-    gaugeOf(this.registry, "service_streams", "Open streams of server-sent events.", [], () => [
+    addGauge(this.registry, "service_streams", "Open streams of server-sent events.", [], () => [
       [{}, streams.counts.running],
     ]);
   }
 
   /** Adds the connections of a pool. @param waiting returns how many requests wait for one outside the pool */
-  watchPool(name: string, pool: Pool, waiting: () => number = () => 0): void {
+  addPool(name: string, pool: Pool, waiting: () => number = () => 0): void {
     this.#pools.push([name, pool, waiting]);
   }
 
   /** Adds how long requests wait for their turn. */
-  watchWaits(name: string, of: { readonly waits: Waits }): void {
+  addWaits(name: string, of: { readonly waits: Waits }): void {
     this.#waits.push([name, of]);
   }
 
@@ -71,14 +71,14 @@ export class Metrics {
   readonly countPruned = (what: string, rows: number): void => this.#pruned.inc({ what }, rows);
 
   /** Counts a finished request. */
-  count(answered: Answered): void {
-    this.#figures.count(answered);
+  count(answered: FinishedRequest): void {
+    this.#requestMetrics.count(answered);
   }
 
   #watchPools(): void {
     const help =
       "Connections to Postgres, by pool and state: busy, idle, requests waiting for one (wanted), maximum (most).";
-    gaugeOf(this.registry, "service_connections", help, ["pool", "state"], () =>
+    addGauge(this.registry, "service_connections", help, ["pool", "state"], () =>
       this.#pools.flatMap(([name, pool, waiting]) => {
         const figures = {
           busy: pool.totalCount - pool.idleCount,
@@ -97,8 +97,8 @@ export class Metrics {
     const counts =
       "Requests that had to wait for their turn: for the event loop, a connection, or as a costly operation.";
     const [counted, lasted] = [read(({ count }) => count), read(({ ms }) => ms / 1_000)];
-    counterOf(this.registry, "service_waits_total", counts, ["for"], counted);
-    counterOf(
+    addCounter(this.registry, "service_waits_total", counts, ["for"], counted);
+    addCounter(
       this.registry,
       "service_wait_seconds_total",
       "How long these requests waited in total.",
@@ -106,7 +106,7 @@ export class Metrics {
       lasted,
     );
     const waiting = read((waits) => waits.waiting);
-    gaugeOf(this.registry, "service_waiting", "Requests that are waiting now.", ["for"], waiting);
+    addGauge(this.registry, "service_waiting", "Requests that are waiting now.", ["for"], waiting);
   }
 
   /** Adds how far replicas lag behind, and which servers answered reads. */
@@ -116,10 +116,10 @@ export class Metrics {
       all.map(
         ({ name, lagMs, obstacle }) => [{ replica: name }, obstacle === null ? lagMs / 1_000 : -1] as const,
       );
-    gaugeOf(this.registry, "service_replica_lag_seconds", lag, ["replica"], lags, "max");
+    addGauge(this.registry, "service_replica_lag_seconds", lag, ["replica"], lags, "max");
     const help =
       "Reads by one SQL statement: answered by a replica, or by the primary because the replica lagged behind the client's own writes (behind), was missing, failed, or couldn't answer (fresh).";
-    counterOf(this.registry, "service_replica_reads_total", help, ["from"], () =>
+    addCounter(this.registry, "service_replica_reads_total", help, ["from"], () =>
       Object.entries(counts).map(([from, count]) => [{ from }, count]),
     );
   }

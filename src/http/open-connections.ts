@@ -25,7 +25,7 @@ export class OpenConnections {
     this.#unused.add(socket);
     socket.once("close", () => this.#remove(socket));
     if (this.count <= this.#max) return;
-    const closed = this.#worstBeside(socket) ?? socket;
+    const closed = this.#chooseToClose(socket) ?? socket;
     this.#remove(closed);
     closed.destroy();
   }
@@ -33,7 +33,7 @@ export class OpenConnections {
   /** Notes a request on a connection. */
   use(socket: Socket): void {
     if (socket.destroyed) return;
-    bodyBegins(socket);
+    noteBodyStart(socket);
     // The order doesn't matter while less than half of the maximum is open
     if (this.#used.has(socket) && 2 * this.count < this.#max) return;
     this.#remove(socket);
@@ -44,7 +44,7 @@ export class OpenConnections {
   closeLate(limitMs: number): void {
     const before = performance.now() - limitMs;
     for (const socket of this.#used)
-      if (isArriving(socket) && (bodies.get(socket) ?? Infinity) < before) {
+      if (isArriving(socket) && (bodyStarts.get(socket) ?? Infinity) < before) {
         if (socket.writable) socket.write("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
         socket.destroySoon();
       }
@@ -55,7 +55,7 @@ export class OpenConnections {
   }
 
   /** Returns the connection to close: one without a request if there are many, or else the one idle for longest. */
-  #worstBeside(newcomer: Socket): Socket | undefined {
+  #chooseToClose(newcomer: Socket): Socket | undefined {
     const [unused] = this.#unused;
     if (this.#unused.size > this.#max * maxUnusedShare) return unused;
     for (const socket of this.#used) if (!isAnswering(socket)) return socket;
@@ -68,9 +68,9 @@ export class OpenConnections {
 }
 
 /** For each connection, when its last request began, on the clock of `performance`. */
-const bodies = new WeakMap<Socket, number>();
+const bodyStarts = new WeakMap<Socket, number>();
 
-const bodyBegins = (socket: Socket): void => void bodies.set(socket, performance.now());
+const noteBodyStart = (socket: Socket): void => void bodyStarts.set(socket, performance.now());
 
 /**
  * Exempts the body of a request from the time limit, as long as data keep arriving.
@@ -78,8 +78,8 @@ const bodyBegins = (socket: Socket): void => void bodies.set(socket, performance
  * @returns a function that ends the exemption: the rest has the usual time limit
  */
 export function allowLongBody({ socket }: Pick<IncomingMessage, "socket">): () => void {
-  bodies.set(socket, Infinity);
-  return () => bodyBegins(socket);
+  bodyStarts.set(socket, Infinity);
+  return () => noteBodyStart(socket);
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { RequestUse } from "../auth/request-use.ts";
-import { remembered } from "../lib/remembered.ts";
+import { getOrMake } from "../lib/remembered.ts";
 
 /** The maximum number of operations with labels of their own: stored ones, others, and others of one client. */
-const most = { stored: 200, others: 100, othersOfOne: 20 };
+const maxLabels = { stored: 200, others: 100, othersOfOne: 20 };
 /** Requests after which an operation that isn't stored gets a label. */
 const knownAfter = 50;
 /** The maximum number of operations whose requests are counted for that. */
@@ -25,16 +25,16 @@ const other = (version: string): OperationLabel => ({ operation: "other", name: 
 export class OperationLabels {
   readonly #known = new Map<string, OperationLabel>();
   readonly #counts = new Map<string, number>();
-  readonly #ofOne = new Map<string, number>();
+  readonly #countByCredential = new Map<string, number>();
   readonly #others = new Map<string, OperationLabel>();
   #stored = 0;
 
   /** Returns the labels of an operation. @param isStored whether an operator has stored it (`npx erp operations`) */
-  of({ of: { operation, credentialId } }: RequestUse, isStored: boolean): OperationLabel {
+  of({ operationUse: { operation, credentialId } }: RequestUse, isStored: boolean): OperationLabel {
     const { id, version } = operation;
     const known = this.#known.get(id);
     if (known) return known;
-    if (!(isStored ? this.#stored < most.stored : this.#hasEarned(id, credentialId)))
+    if (!(isStored ? this.#stored < maxLabels.stored : this.#deservesLabel(id, credentialId)))
       return this.#other(version);
     if (isStored) this.#stored++;
     const label = { operation: id, name: operation.name ?? "", version };
@@ -43,9 +43,9 @@ export class OperationLabels {
   }
 
   /** Whether an operation is sent often, and the limits allow another label. */
-  #hasEarned(id: string, credentialId: string): boolean {
-    const own = this.#ofOne.get(credentialId) ?? 0;
-    if (this.#known.size - this.#stored >= most.others || own >= most.othersOfOne) return false;
+  #deservesLabel(id: string, credentialId: string): boolean {
+    const own = this.#countByCredential.get(credentialId) ?? 0;
+    if (this.#known.size - this.#stored >= maxLabels.others || own >= maxLabels.othersOfOne) return false;
     const count = (this.#counts.get(id) ?? 0) + 1;
     if (count < knownAfter) {
       if (this.#counts.size >= maxCounted) this.#counts.clear();
@@ -53,11 +53,11 @@ export class OperationLabels {
       return false;
     }
     this.#counts.delete(id);
-    this.#ofOne.set(credentialId, own + 1);
+    this.#countByCredential.set(credentialId, own + 1);
     return true;
   }
 
   #other(version: string): OperationLabel {
-    return remembered(this.#others, version, other);
+    return getOrMake(this.#others, version, other);
   }
 }

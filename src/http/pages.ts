@@ -3,7 +3,7 @@ import type { Express, RequestHandler } from "express";
 import { administration } from "../administration/administration.ts";
 import { timetable } from "../versions/timetable.ts";
 import { pathOf } from "../versions/versions.ts";
-import { trustOf } from "./address-of.ts";
+import { createProxyTrust } from "./address-of.ts";
 import {
   assetPaths,
   documentation,
@@ -12,13 +12,13 @@ import {
   sendTexts,
   textPaths,
 } from "./documentation-pages.ts";
-import { explorers } from "./explorer.ts";
+import { createExplorerRouter } from "./explorer.ts";
 import { liveness, readinessEndpoint } from "./readiness-endpoint.ts";
 import { versionFinder, versionsPath } from "./middleware/access/find-version.ts";
 import { requireMerchantPlan } from "./middleware/access/require-merchant-plan.ts";
 import { bulkFile, bulkFilePath } from "./middleware/files/bulk-download.ts";
 import { pdfDownload, pdfPath } from "./middleware/files/pdf-download.ts";
-import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
+import { serveMetadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import type { Parts } from "./parts.ts";
 import type { Middleware } from "./pipeline.ts";
@@ -31,12 +31,15 @@ export function pages(parts: Parts): Middleware {
     .disable("etag")
     .enable("strict routing")
     .enable("case sensitive routing")
-    .set("trust proxy", trustOf(settings.trustProxy));
+    .set("trust proxy", createProxyTrust(settings.trustProxy));
   app.get("/livez", liveness);
   // /healthz is the old name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
-  app.get(metadataPath, metadata(served, settings.publicUrl, settings.hosts));
-  app.all(tokenPath, tokenEndpoint({ ...parts, of: parts, perMinute: settings.tokenRequestsPerMinute }));
+  app.get(metadataPath, serveMetadata(served, settings.publicUrl, settings.hosts));
+  app.all(
+    tokenPath,
+    tokenEndpoint({ ...parts, merchant: parts, perMinute: settings.tokenRequestsPerMinute }),
+  );
   const requirePlan = requireMerchantPlan(parts.merchantPlan, logger);
   app.use([pdfPath, bulkFilePath], (request, response, next) => requirePlan(request, response, () => next()));
   app.all(pdfPath, pdfDownload(pool, parts.admission, parts.renderer));
@@ -54,13 +57,13 @@ export function pages(parts: Parts): Middleware {
   app.use("/docs", documentation(parts.documentation, settings.publicUrl));
   const adminPages = () =>
     administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() });
-  app.use("/admin", whenAsked(adminPages));
-  if (settings.explorer) app.use(explorers(served));
-  return behind(app);
+  app.use("/admin", createOnDemand(adminPages));
+  if (settings.explorer) app.use(createExplorerRouter(served));
+  return useExpress(app);
 }
 
 /** Returns a middleware that lets Express handle requests, and passes on those without a route. */
-export function behind(app: Express): Middleware {
+export function useExpress(app: Express): Middleware {
   return (request, response, next) =>
     new Promise((_resolve, reject) => {
       app(request as express.Request, response as express.Response, (error?: unknown) =>
@@ -70,7 +73,7 @@ export function behind(app: Express): Middleware {
 }
 
 /** Returns a handler that is created at its first request. */
-function whenAsked(make: () => RequestHandler): RequestHandler {
-  let made: RequestHandler | undefined;
-  return (request, response, next) => (made ??= make())(request, response, next);
+function createOnDemand(make: () => RequestHandler): RequestHandler {
+  let handler: RequestHandler | undefined;
+  return (request, response, next) => (handler ??= make())(request, response, next);
 }

@@ -10,8 +10,8 @@ import type { StoredOperations } from "../auth/stored-operations.ts";
 import type { Usage } from "../auth/usage.ts";
 import type { UploadTools } from "../bulk/upload.ts";
 import type { ReadRows } from "../postgres/pipeline/read-text.ts";
-import type { ReadWithOwnWrites, Replicas } from "../replicas/replicas.ts";
-import type { SendTogether } from "../postgres/pipeline/send-together.ts";
+import type { ReadFromReplica, Replicas } from "../replicas/replicas.ts";
+import type { SendTransactions } from "../postgres/pipeline/send-together.ts";
 import type { Live } from "../live/live.ts";
 import type { FindPage } from "../documentation/documentation.ts";
 import type { Renderer } from "../pdf/renderer.ts";
@@ -28,7 +28,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Locales } from "./middleware/reading/negotiate-locale.ts";
 import type { Spending } from "./middleware/limits/spend-points.ts";
 import type { Refusals } from "./middleware/observing/refusals.ts";
-import type { UnreadAnswers } from "./middleware/limits/unread-answers.ts";
+import type { UnreadResponses } from "./middleware/limits/unread-answers.ts";
 
 /** Resources that the middlewares use, opened by src/process/open-parts.ts. */
 export interface Parts {
@@ -39,11 +39,11 @@ export interface Parts {
   /** Connections of the login role. */
   pool: Pool;
   /** Reads by one statement; null if that is switched off. */
-  readText: ReadWithOwnWrites | null;
+  readText: ReadFromReplica | null;
   /** Reads rows with several columns by one statement; null if that is switched off. */
   readRows: ReadRows | null;
   /** Runs mutations and reads their payloads by one message; null if that is switched off. */
-  sendTogether: SendTogether | null;
+  sendTogether: SendTransactions | null;
   /** Answers reads from standbys; null without any. */
   replicas: Replicas | null;
   readiness: Readiness;
@@ -71,7 +71,7 @@ export interface Parts {
   /** The queue in which clients take turns on the event loop. */
   turns: EventLoopQueue;
   thread: SchemaWork;
-  unread: UnreadAnswers;
+  unread: UnreadResponses;
   renderer: Pick<Renderer, "render">;
   live: Live;
   documentation: FindPage;

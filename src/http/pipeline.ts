@@ -5,7 +5,7 @@ import type { Facts, Locals } from "./locals.ts";
 export interface Request extends IncomingMessage {
   /** The body, set by Express's parsers. */
   body?: unknown;
-  /** See {@link arrivalOf}. A property, because a growing map would keep requests alive. */
+  /** See {@link noteArrival}. A property, because a growing map would keep requests alive. */
   arrivedAt?: number;
 }
 
@@ -55,7 +55,7 @@ export class Pipeline<Known extends Fact = never> {
   }
 
   /** Returns the pipeline with another middleware at its end, unless that is null. */
-  useIfAny<Needs extends Known>(middleware: Middleware<Needs> | null): Pipeline<Known> {
+  useIfPresent<Needs extends Known>(middleware: Middleware<Needs> | null): Pipeline<Known> {
     return middleware ? this.use(middleware) : this;
   }
 
@@ -63,7 +63,7 @@ export class Pipeline<Known extends Fact = never> {
   listener(onError: ErrorHandler): RequestListener {
     const middlewares = this.#middlewares;
     return (request, plainResponse) => {
-      arrivalOf(request);
+      noteArrival(request);
       const response = plainResponse as Response<Fact>;
       // The first middleware sets the id of the request
       const locals = (response.locals = {} as Locals<Fact>);
@@ -83,4 +83,4 @@ export class Pipeline<Known extends Fact = never> {
 }
 
 /** Returns when a request arrived, on the clock of `performance`. The first call must come before any wait. */
-export const arrivalOf = (request: Request): number => (request.arrivedAt ??= performance.now());
+export const noteArrival = (request: Request): number => (request.arrivedAt ??= performance.now());

@@ -16,7 +16,7 @@ export const liveness: RequestHandler = (_request, response) => {
  */
 export function readinessEndpoint(readiness: Readiness): RequestHandler {
   return async (_request, response) => {
-    const obstacles = await readiness.look();
+    const obstacles = await readiness.findObstacles();
     response.setHeader("cache-control", "no-store");
     if (obstacles.length === 0) return void response.json({ status: "ok" });
     if (obstacles.every(({ isPartial }) => isPartial))

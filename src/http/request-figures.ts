@@ -1,12 +1,12 @@
 import type { Registry } from "prom-client";
 import type { RequestUse } from "../auth/request-use.ts";
-import { remembered } from "../lib/remembered.ts";
+import { getOrMake } from "../lib/remembered.ts";
 import { OperationLabels } from "./operation-labels.ts";
 import type { OperationLabel } from "./operation-labels.ts";
-import { counterOf, DurationTallies } from "./tallies.ts";
+import { addCounter, DurationHistograms } from "./tallies.ts";
 
 /** How a request to the GraphQL endpoint ended. */
-export interface Answered {
+export interface FinishedRequest {
   version: string | undefined;
   status: number;
   /** The code of its first error. */
@@ -22,24 +22,24 @@ export interface Answered {
 const noLabels = {};
 
 /** Metrics of requests to the GraphQL endpoint, and of their operations. */
-export class RequestFigures {
+export class RequestMetrics {
   readonly #labels = new OperationLabels();
   /** Numbers of requests, by version and status of the response. */
   readonly #requests = new Map<string, Map<number, number>>();
-  readonly #durations: DurationTallies<object>;
+  readonly #durations: DurationHistograms<object>;
   /** Numbers of operations, by the code of their first error. */
   readonly #operations = new Map<OperationLabel, Map<string, number>>();
-  readonly #operationDurations: DurationTallies<OperationLabel>;
+  readonly #operationDurations: DurationHistograms<OperationLabel>;
   #points = 0;
 
   constructor(registry: Registry) {
-    this.#durations = new DurationTallies(registry, {
+    this.#durations = new DurationHistograms(registry, {
       name: "service_request_duration_seconds",
       help: "Seconds from the arrival of a GraphQL request to the end of its response.",
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     });
     this.#durations.begin(noLabels);
-    this.#operationDurations = new DurationTallies(registry, {
+    this.#operationDurations = new DurationHistograms(registry, {
       name: "service_operation_duration_seconds",
       help: "Like service_request_duration_seconds, by operation.",
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5],
@@ -48,7 +48,7 @@ export class RequestFigures {
   }
 
   /** Counts a finished request. */
-  count({ version, status, code, points, ms, use, isStored }: Answered): void {
+  count({ version, status, code, points, ms, use, isStored }: FinishedRequest): void {
     // Requested versions that don't exist could create any number of labels
     countIn(this.#requests, version ?? "none", status);
     if (points !== undefined) this.#points += points;
@@ -61,14 +61,14 @@ export class RequestFigures {
 
   #showCounts(registry: Registry): void {
     const requests = "Requests to the GraphQL endpoint, by version and status of the response.";
-    counterOf(registry, "service_requests_total", requests, ["version", "status"], () =>
+    addCounter(registry, "service_requests_total", requests, ["version", "status"], () =>
       [...this.#requests].flatMap(([version, counts]) =>
         [...counts].map(([status, count]) => [{ version, status }, count] as const),
       ),
     );
     const operations =
       "Executed operations, by the code of their first error or OK. Stored and frequent operations have their id, all others are other.";
-    counterOf(
+    addCounter(
       registry,
       "service_operations_total",
       operations,
@@ -78,13 +78,13 @@ export class RequestFigures {
           [...counts].map(([code, count]) => [{ ...label, code }, count] as const),
         ),
     );
-    counterOf(registry, "service_points_total", "The cost of all operations, in points.", [], () => [
+    addCounter(registry, "service_points_total", "The cost of all operations, in points.", [], () => [
       [{}, this.#points],
     ]);
   }
 }
 
 function countIn<Key, Of>(all: Map<Key, Map<Of, number>>, key: Key, of: Of): void {
-  const counts = remembered(all, key, () => new Map<Of, number>());
+  const counts = getOrMake(all, key, () => new Map<Of, number>());
   counts.set(of, (counts.get(of) ?? 0) + 1);
 }

@@ -9,7 +9,7 @@ import type { Histogram, LabelValues, Registry } from "prom-client";
 type Labelled = Iterable<readonly [labels: LabelValues<string>, value: number]>;
 
 /** Adds a gauge whose values are read when needed. @param aggregator how the values of several processes are combined */
-export function gaugeOf(
+export function addGauge(
   registry: Registry,
   name: string,
   help: string,
@@ -33,7 +33,7 @@ export function gaugeOf(
 }
 
 /** Adds a counter whose values are read when needed. */
-export function counterOf(
+export function addCounter(
   registry: Registry,
   name: string,
   help: string,
@@ -66,7 +66,7 @@ export interface DurationsOptions {
 }
 
 /** A histogram of durations for each set of labels. */
-export class DurationTallies<Labels extends object> {
+export class DurationHistograms<Labels extends object> {
   readonly #options: DurationsOptions;
   readonly #all = new Map<Labels, Durations>();
 

@@ -17,11 +17,11 @@ export interface Backlog {
 
 export type ReadBacklog = () => Promise<Backlog>;
 
-const ofEvents = `select outbox, outbox_seconds as "outboxSeconds", deliveries,
+const eventsQuery = `select outbox, outbox_seconds as "outboxSeconds", deliveries,
   delivery_seconds as "deliverySeconds", subscriptions from events.backlog()`;
 
 // Completed jobs are deleted, so the table is small
-const ofJobs = `with few as (
+const jobsQuery = `with few as (
     select j.attempts >= j.max_attempts as is_failed, j.locked_at is not null as is_running, j.run_at
     from graphile_worker.jobs j limit 10001)
   select json_build_object('due', count(*) filter (where is_due), 'running', count(*) filter (where is_running),
@@ -31,14 +31,18 @@ const ofJobs = `with few as (
   from (select *, not is_failed and not is_running and run_at <= clock_timestamp() as is_due from few) f`;
 
 /** A query for the whole backlog in one message. Each statement returns a part. */
-export const backlogQuery = `begin read only; set local role service_delivery; ${ofEvents};
-  set local role service_worker; ${ofJobs}; commit`;
+export const backlogQuery = `begin read only; set local role service_delivery; ${eventsQuery};
+  set local role service_worker; ${jobsQuery}; commit`;
 
 /** Makes a function that reads the backlog. It counts up to 10,001 rows. */
 export function backlogReader(pool: Pool): ReadBacklog {
   return async () => {
-    const [events] = await readAs<Omit<Backlog, "jobs" | "jobSeconds">>(pool, "service_delivery", ofEvents);
-    const [jobs] = await readAs<Pick<Backlog, "jobs" | "jobSeconds">>(pool, "service_worker", ofJobs);
+    const [events] = await readAs<Omit<Backlog, "jobs" | "jobSeconds">>(
+      pool,
+      "service_delivery",
+      eventsQuery,
+    );
+    const [jobs] = await readAs<Pick<Backlog, "jobs" | "jobSeconds">>(pool, "service_worker", jobsQuery);
     return { ...events!, ...jobs! };
   };
 }

@@ -20,7 +20,7 @@ export interface Chore {
 }
 
 /** Returns the jobs of crontabOf (crontab.ts), but queued rarely, and for each merchant at a different time. */
-export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string): Chore[] {
+export function listChores({ exchangeRatesFrom }: TaskSettings, merchant: string): Chore[] {
   const place = createHash("sha256").update(merchant).digest().readUInt32BE() / 2 ** 32;
   const everyMs = 6 * hourMs;
   const { task, hour, minute } = importRatesAt;
@@ -41,7 +41,7 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
 }
 
 /** Returns the newest time at which a chore was due, in milliseconds since 1970. */
-export const lastTimeOf = ({ everyMs, offsetMs }: Chore, now = Date.now()): number =>
+export const lastDueTime = ({ everyMs, offsetMs }: Chore, now = Date.now()): number =>
   Math.floor((now - offsetMs) / everyMs) * everyMs + offsetMs;
 
 // graphile-worker's list of cron jobs stores the last times. It has no public interface. The name is from version 0.18;
@@ -64,7 +64,7 @@ export async function queueChores(pool: Pool, chores: readonly Chore[]): Promise
            where known.last_execution is null or known.last_execution < excluded.last_execution
          returning 1)
        select graphile_worker.add_job(task, '{}', job_key => task) from due, unnest($3::text[]) task`,
-      [chore.name, new Date(lastTimeOf(chore)), chore.tasks],
+      [chore.name, new Date(lastDueTime(chore)), chore.tasks],
     );
 }
 
@@ -72,7 +72,7 @@ export async function queueChores(pool: Pool, chores: readonly Chore[]): Promise
 export const abandonedAfter = "10 minutes";
 
 /** Returns abandoned jobs to the queue. A long-running graphile-worker does so only after four hours. */
-export async function returnAbandoned(pool: Pool): Promise<void> {
+export async function returnAbandonedJobs(pool: Pool): Promise<void> {
   await pool.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))
      from graphile_worker.jobs where locked_at < now() - interval '${abandonedAfter}'`,

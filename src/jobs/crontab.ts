@@ -1,4 +1,4 @@
-import { pruned } from "./retention-periods.ts";
+import { retentionRules } from "./retention-periods.ts";
 import type { TaskSettings } from "./tasks.ts";
 
 // The European Central Bank publishes on working days at about 16:00 in Frankfurt, which is 15:00 UTC, in summer 14:00.
@@ -12,7 +12,7 @@ const importRates = `${minute} ${hour} * * * ${importTask} ?fill=1d&max=10&jobKe
 const fillPrices = "40 2 * * * fill_default_currency_prices ?jobKey=fill_default_currency_prices";
 
 // Old rows stay an hour too long at most. The tasks run at different minutes
-const prune = pruned.map(({ task }, n) => `${17 + 5 * n} * * * * ${task} ?jobKey=${task}`);
+const prune = retentionRules.map(({ task }, n) => `${17 + 5 * n} * * * * ${task} ?jobKey=${task}`);
 
 // Hourly is enough: a retired key is refused whether or not it is erased
 const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
@@ -25,11 +25,11 @@ export const upkeep: readonly string[] = [
   "fill_default_currency_prices",
   "erase_retired_keys",
   "backfill",
-  ...pruned.map(({ task }) => task),
+  ...retentionRules.map(({ task }) => task),
 ];
 
 /** Returns the crontab of automatically queued jobs, in UTC. Any number of processes queues each job once. */
-export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {
+export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
   return [
     fillPrices,
     ...prune,

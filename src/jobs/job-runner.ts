@@ -1,8 +1,8 @@
 import { createJobPool } from "../postgres/background-pool.ts";
-import { runUntilTrouble } from "./worker-run.ts";
+import { runUntilFailure } from "./worker-run.ts";
 import type { BackgroundWork } from "./worker-run.ts";
 import { keepTrying, pause } from "../lib/retry.ts";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 
 /** Milliseconds before a new run after a failure. */
 const recoveryMs = 500;
@@ -31,7 +31,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   return {
     async stop() {
       stop.abort();
-      await within(stopTimeoutMs, ended);
+      await settlesWithin(stopTimeoutMs, ended);
     },
   };
 }
@@ -43,9 +43,9 @@ async function keepWorking(options: JobRunnerOptions, stopping: AbortSignal): Pr
     // Each run has new connections, so that a failed run doesn't disturb the next
     const pool = createJobPool(url, concurrency, session);
     try {
-      await runUntilTrouble({ ...options, pool, held, stopping });
+      await runUntilFailure({ ...options, pool, held, stopping });
     } finally {
-      await within(closingTimeoutMs, pool.end());
+      await settlesWithin(closingTimeoutMs, pool.end());
     }
   };
   while (!stopping.aborted) {

@@ -2,8 +2,8 @@ import type { JobHelpers, Task, TaskList } from "graphile-worker";
 import { z } from "zod";
 import { fillBackfills } from "./backfill-job.ts";
 import { inBatches } from "./batches.ts";
-import { pruned } from "./retention-periods.ts";
-import type { Pruned } from "./retention-periods.ts";
+import { retentionRules } from "./retention-periods.ts";
+import type { RetentionRule } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import-rates.ts";
 import type { ImportOptions } from "./exchange-rates/import-rates.ts";
 
@@ -25,7 +25,7 @@ export const tasksAtStart = ["fill_default_currency_prices", "backfill"];
  * @param onPruned called after rows were deleted by age
  * @param read reads exchange rates
  */
-export function tasksOf(
+export function makeTasks(
   { exchangeRatesFrom: from }: TaskSettings,
   onPruned?: OnPruned,
   read?: ImportOptions["read"],
@@ -33,7 +33,7 @@ export function tasksOf(
   return {
     backfill: fillBackfills,
     fill_default_currency_prices: fillDefaultCurrencyPrices,
-    ...Object.fromEntries(pruned.map((one) => [one.task, pruneTask(one, onPruned)])),
+    ...Object.fromEntries(retentionRules.map((one) => [one.task, pruneTask(one, onPruned)])),
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
       void (await query("select auth.erase_retired_keys()")),
     ...(from !== undefined && {
@@ -45,7 +45,7 @@ export function tasksOf(
 
 /** Makes the task that deletes a kind of data by age. Each batch is one statement. */
 const pruneTask =
-  ({ what, prune }: Pruned, onPruned: OnPruned = () => {}): Task =>
+  ({ what, prune }: RetentionRule, onPruned: OnPruned = () => {}): Task =>
   async (_payload, helpers) => {
     let rows = 0;
     await inBatches(helpers, async () => {

@@ -3,7 +3,7 @@ import { Logger as QueueLogger, run } from "graphile-worker";
 import type { Job, Runner, TaskList, WorkerEvents, WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 
 /** Deadlines of running jobs, in milliseconds after a stop. */
 export interface StopTimeouts {
@@ -50,7 +50,7 @@ export interface JobRunOptions extends BackgroundWork {
  * after a failure. In either case, running jobs end or are returned to the queue: at once or, if the database can't be
  * reached, by the next run.
  */
-export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
+export async function runUntilFailure(options: JobRunOptions): Promise<void> {
   const {
     pool,
     tasks,
@@ -71,7 +71,7 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
     held.push(workerPool.id);
   });
   const end = Promise.withResolvers<void>();
-  onTrouble(events, end.resolve);
+  watchForFailures(events, end.resolve);
   if (mustRest) {
     events.on("worker:getJob:empty", () => end.resolve());
     events.on("job:complete", () => {
@@ -109,12 +109,15 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
 async function finish(runner: Runner, workers: WorkerPool, { giveBackMs }: StopTimeouts): Promise<void> {
   // Not awaited, because it also waits for the cron timer, which may sleep for a minute after a failure
   runner.stop().catch(() => {});
-  if (await within(giveBackMs, workers.promise)) return;
-  await within(giveBackTimeoutMs, Promise.resolve(workers.forcefulShutdown("The worker has stopped.")));
+  if (await settlesWithin(giveBackMs, workers.promise)) return;
+  await settlesWithin(
+    giveBackTimeoutMs,
+    Promise.resolve(workers.forcefulShutdown("The worker has stopped.")),
+  );
 }
 
 /** Calls `report` after several consecutive failures of the database, or if graphile-worker has given up. */
-function onTrouble(events: WorkerEvents, report: () => void): void {
+function watchForFailures(events: WorkerEvents, report: () => void): void {
   let failures = 0;
   const fail = () => {
     if (++failures >= tolerated) report();
@@ -140,7 +143,7 @@ function queueLogger(logger: Logger): QueueLogger {
     const { failure, success, job, duration, error, report } = meta as Meta;
     if (report) return logger.info(report, message);
     if (job && (failure || success)) {
-      const details = { job: describe(job), milliseconds: Math.round(duration ?? 0) };
+      const details = { job: describeJob(job), milliseconds: Math.round(duration ?? 0) };
       if (success) logger.info(details, "a job is done");
       else logger.error({ ...details, err: error }, "a job failed");
     } else if (level === "error" || level === "warning") {
@@ -150,6 +153,6 @@ function queueLogger(logger: Logger): QueueLogger {
 }
 
 /** Returns the log fields of a job, without its payload, which may be long. */
-function describe({ id, task_identifier, attempts, max_attempts }: Job) {
+function describeJob({ id, task_identifier, attempts, max_attempts }: Job) {
   return { id, task: task_identifier, attempts, maxAttempts: max_attempts };
 }

@@ -14,13 +14,13 @@ export class UnreadableText extends Error {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Byte order marks. They override the declared charset, as in browsers. */
-const marks: readonly [charset: string, ...bytes: number[]][] = [
+const byteOrderMarks: readonly [charset: string, ...bytes: number[]][] = [
   ["utf-8", 0xef, 0xbb, 0xbf],
   ["utf-16le", 0xff, 0xfe],
   ["utf-16be", 0xfe, 0xff],
 ];
 /** Bytes of the longest mark. */
-export const markBytes = 3;
+export const maxMarkBytes = 3;
 
 /** Returns the charset that a `Content-Type` declares, or UTF-8. @throws {UnreadableText} if it is unknown */
 export function declaredCharset(contentType = ""): string {
@@ -39,13 +39,13 @@ export function declaredCharset(contentType = ""): string {
 
 /** Returns a decoder for a text with these first bytes. It drops a byte order mark, and throws on invalid bytes. */
 export function decoderFor(start: Uint8Array, declared: string): TextDecoder {
-  const mark = marks.find(([, ...bytes]) => bytes.every((byte, index) => start[index] === byte));
+  const mark = byteOrderMarks.find(([, ...bytes]) => bytes.every((byte, index) => start[index] === byte));
   const charset = mark?.[0] ?? declared;
   return charset === "utf-8" ? utf8 : new TextDecoder(charset, { fatal: true });
 }
 
 /** Returns the text of a whole body. @throws {UnreadableText} if the bytes are invalid in the charset */
-export function textOf(bytes: Uint8Array, declared = "utf-8"): string {
+export function decodeBody(bytes: Uint8Array, declared = "utf-8"): string {
   const decoder = decoderFor(bytes, declared);
   try {
     return decoder.decode(bytes);
@@ -69,6 +69,6 @@ export function hasUtf8Escapes(text: string): boolean {
 
 /** Refuses a body that isn't UTF-8, for `verify` of Express's parsers: they would replace invalid bytes. */
 export function verifyUtf8(_request: unknown, _response: unknown, body: Uint8Array, charset: string): void {
-  if (charset === "utf-8" && !hasUtf8Escapes(textOf(body)))
+  if (charset === "utf-8" && !hasUtf8Escapes(decodeBody(body)))
     throw new UnreadableText(400, "The body has percent escapes that are not UTF-8.");
 }

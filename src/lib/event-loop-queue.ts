@@ -15,31 +15,31 @@ const maxOwners = 10_000;
  * owner that sends many requests at once doesn't delay the requests of others. An owner that is alone never waits.
  */
 export class EventLoopQueue {
-  readonly #within: { queue: EventLoopQueue; owner: string } | null;
+  readonly #parent: { queue: EventLoopQueue; owner: string } | null;
   /** The last slice in which each owner had a turn. */
   readonly #slices = new Map<string, number>();
-  readonly #queue = new FairQueue({ limit: () => (this.#isTurn ? 1 : 0), ...unboundedWaiting });
+  readonly #queue = new FairQueue({ limit: () => (this.#isTurnFree ? 1 : 0), ...unboundedWaiting });
   /** Whether a waiting piece of work may begin. */
-  #isTurn = false;
+  #isTurnFree = false;
   /** The number of the current slice. */
   #slice = 0;
-  #since = -Infinity;
-  #workedUntil = -Infinity;
+  #sliceBegan = -Infinity;
+  #lastWorkEnd = -Infinity;
   readonly #latest = new LatestOwner();
 
   /** @param within a queue in which all owners of this one count as one owner, such as all tokens of a merchant */
   constructor(within: { queue: EventLoopQueue; owner: string } | null = null) {
-    this.#within = within;
+    this.#parent = within;
   }
 
   /** Does a piece of an owner's work: at once, if that delays nobody else. */
   take(owner: string, work: () => void): void {
-    if (this.#within) this.#within.queue.take(this.#within.owner, () => this.#take(owner, work));
+    if (this.#parent) this.#parent.queue.take(this.#parent.owner, () => this.#take(owner, work));
     else this.#take(owner, work);
   }
 
   /** Waits for a turn. */
-  turn(owner: string): Promise<void> {
+  waitForTurn(owner: string): Promise<void> {
     return new Promise((resolve) => this.take(owner, resolve));
   }
 
@@ -54,28 +54,28 @@ export class EventLoopQueue {
     const isQuiet = this.#queue.counts.waiting === 0;
     if (isQuiet) {
       if (this.#latest.isAlone(owner, now)) return work();
-      if (now - this.#workedUntil > gapMs) this.#beginSlice(now);
+      if (now - this.#lastWorkEnd > gapMs) this.#beginSlice(now);
     }
-    const mayWork = now - this.#since < sliceMs || this.#slices.get(owner) !== this.#slice;
+    const mayWork = now - this.#sliceBegan < sliceMs || this.#slices.get(owner) !== this.#slice;
     if (mayWork && (isQuiet || !this.#queue.isWaiting(owner))) return this.#run(owner, work);
-    if (isQuiet) setImmediate(this.#turn);
+    if (isQuiet) setImmediate(this.#runNext);
     this.#queue.take(owner, () => {
-      this.#isTurn = false;
+      this.#isTurnFree = false;
       this.#queue.end(owner);
       this.#run(owner, work);
     });
   }
 
   /** Does the next waiting piece of work. */
-  readonly #turn = (): void => {
+  readonly #runNext = (): void => {
     this.#beginSlice(performance.now());
-    if (this.#queue.counts.waiting > 1) setImmediate(this.#turn);
-    this.#isTurn = true;
+    if (this.#queue.counts.waiting > 1) setImmediate(this.#runNext);
+    this.#isTurnFree = true;
     this.#queue.proceed();
   };
 
   #beginSlice(now: number): void {
-    this.#since = now;
+    this.#sliceBegan = now;
     this.#slice++;
   }
 
@@ -85,6 +85,6 @@ export class EventLoopQueue {
       this.#slices.set(owner, this.#slice);
     }
     work();
-    this.#workedUntil = performance.now();
+    this.#lastWorkEnd = performance.now();
   }
 }

@@ -1,5 +1,5 @@
 /** The refusal of a turn: too many are waiting, or this one has waited too long. */
-export class NoTurn extends Error {
+export class TurnRefused extends Error {
   readonly code = "NO_TURN";
   /** Whether the owner itself has too many turns. */
   readonly isOwn: boolean;
@@ -47,7 +47,7 @@ interface Waiting<Work> {
 }
 
 /** The turns of an owner. */
-interface Line<Work> {
+interface OwnerTurns<Work> {
   running: number;
   /** Light work and other work, each in the order of its arrival. */
   light: Waiting<Work>[];
@@ -55,13 +55,13 @@ interface Line<Work> {
 }
 
 /** Returns the next light and the next other work of an owner, the one that has waited longer first. */
-function heads<Work>({ light, other }: Line<Work>): Waiting<Work>[] {
+function nextWork<Work>({ light, other }: OwnerTurns<Work>): Waiting<Work>[] {
   const [a, b] = [light[0], other[0]];
   if (!a || !b) return a ? [a] : b ? [b] : [];
   return a.since <= b.since ? [a, b] : [b, a];
 }
 
-const waitingOf = ({ light, other }: Line<unknown>): number => light.length + other.length;
+const countWaiting = ({ light, other }: OwnerTurns<unknown>): number => light.length + other.length;
 
 /** Number of waits so far, their total duration, and how many are waiting now. */
 export interface Waits {
@@ -78,11 +78,11 @@ export interface Waits {
 export class FairQueue<Work = unknown> {
   readonly #options: Required<FairQueueOptions<Work>>;
   /** Owners that have a turn or wait for one; first the owner whose last turn is longest ago. */
-  readonly #lines = new Map<string, Line<Work>>();
+  readonly #owners = new Map<string, OwnerTurns<Work>>();
   #running = 0;
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #waited = { count: 0, ms: 0 };
+  readonly #totals = { count: 0, ms: 0 };
 
   constructor(options: FairQueueOptions<Work>) {
     const bounds = { maxWaiting: 1_000, maxWaitingPerOwner: 200, maxWaitMs: () => 5_000 };
@@ -98,31 +98,31 @@ export class FairQueue<Work = unknown> {
   take(owner: string, begin: Begin, work?: Work): void {
     const { limit, limitPerOwner, mayBegin, isLight, maxWaiting, maxWaitingPerOwner, maxWaitMs } =
       this.#options;
-    const known = this.#lines.get(owner);
+    const known = this.#owners.get(owner);
     const line = known ?? { running: 0, light: [], other: [] };
     if (this.#running < limit() && line.running < limitPerOwner(owner) && mayBegin(work, owner)) {
-      if (!known) this.#lines.set(owner, line);
+      if (!known) this.#owners.set(owner, line);
       this.#running++;
       line.running++;
       return begin(null);
     }
-    const waiting = waitingOf(line);
+    const waiting = countWaiting(line);
     // If none may wait, the owner's own running turns are too many
     const isOwn = waiting >= maxWaitingPerOwner && (waiting > 0 || line.running >= limitPerOwner(owner));
     if (isOwn || this.#waiting >= maxWaiting)
-      return begin(new NoTurn("Too many operations wait for the database.", isOwn));
-    if (!known) this.#lines.set(owner, line);
+      return begin(new TurnRefused("Too many operations wait for the database.", isOwn));
+    if (!known) this.#owners.set(owner, line);
     this.#waiting++;
     const since = performance.now();
     const waitMs = maxWaitMs();
     (isLight(work) ? line.light : line.other).push({ begin, since, until: since + waitMs, work });
-    if (waitMs < Infinity) this.#timer ??= setTimeout(() => this.#giveUp(), waitMs).unref();
+    if (waitMs < Infinity) this.#timer ??= setTimeout(() => this.#refuseLate(), waitMs).unref();
   }
 
   /**
    * Runs work when the owner gets its turn. The turn ends with the work.
    *
-   * @throws {NoTurn} if too many are waiting, or it has waited too long
+   * @throws {TurnRefused} if too many are waiting, or it has waited too long
    */
   async run<T>(owner: string, run: () => Promise<T>, work?: Work): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -137,11 +137,11 @@ export class FairQueue<Work = unknown> {
 
   /** Ends a turn of an owner, and begins the next one. */
   end(owner: string): void {
-    const line = this.#lines.get(owner)!;
+    const line = this.#owners.get(owner)!;
     line.running--;
     this.#running--;
-    const isDone = line.running === 0 && waitingOf(line) === 0;
-    if (isDone) this.#lines.delete(owner);
+    const isDone = line.running === 0 && countWaiting(line) === 0;
+    if (isDone) this.#owners.delete(owner);
     if (this.#waiting === 0) return;
     // Behind all others that wait
     if (!isDone) this.#moveBack(owner, line);
@@ -159,14 +159,14 @@ export class FairQueue<Work = unknown> {
    *
    * @returns null if none suits
    */
-  takeAlong(suits: (work: Work) => boolean): Work | null {
+  takeWaiting(suits: (work: Work) => boolean): Work | null {
     if (this.#waiting === 0) return null;
-    for (const [owner, line] of this.#lines) {
-      const next = heads(line).find(({ work }) => work !== undefined && suits(work));
+    for (const [owner, line] of this.#owners) {
+      const next = nextWork(line).find(({ work }) => work !== undefined && suits(work));
       if (!next) continue;
-      this.#leave(line, next);
-      this.#lines.delete(owner);
-      if (line.running > 0 || waitingOf(line) > 0) this.#lines.set(owner, line);
+      this.#endWait(line, next);
+      this.#owners.delete(owner);
+      if (line.running > 0 || countWaiting(line) > 0) this.#owners.set(owner, line);
       return next.work!;
     }
     return null;
@@ -174,13 +174,13 @@ export class FairQueue<Work = unknown> {
 
   /** Refuses waiting work of an owner. Running work continues. */
   drop(owner: string, isDropped: (work: Work | undefined) => boolean, reason: Error): void {
-    const line = this.#lines.get(owner);
+    const line = this.#owners.get(owner);
     if (!line) return;
     const dropped = new Set([...line.light, ...line.other].filter(({ work }) => isDropped(work)));
     line.light = line.light.filter((each) => !dropped.has(each));
     line.other = line.other.filter((each) => !dropped.has(each));
     this.#waiting -= dropped.size;
-    if (line.running === 0 && waitingOf(line) === 0) this.#lines.delete(owner);
+    if (line.running === 0 && countWaiting(line) === 0) this.#owners.delete(owner);
     // Later, so that the caller's own result comes first
     for (const { begin } of dropped) setImmediate(() => begin(reason));
   }
@@ -192,35 +192,35 @@ export class FairQueue<Work = unknown> {
 
   /** Number and duration of waits so far. */
   get waits(): Waits {
-    return { ...this.#waited, waiting: this.#waiting };
+    return { ...this.#totals, waiting: this.#waiting };
   }
 
   /** Whether an owner waits for a turn. */
   isWaiting(owner: string): boolean {
-    const line = this.#lines.get(owner);
-    return line !== undefined && waitingOf(line) > 0;
+    const line = this.#owners.get(owner);
+    return line !== undefined && countWaiting(line) > 0;
   }
 
-  #moveBack(owner: string, line: Line<Work>): void {
-    if (this.#lines.size === 1) return;
-    this.#lines.delete(owner);
-    this.#lines.set(owner, line);
+  #moveBack(owner: string, line: OwnerTurns<Work>): void {
+    if (this.#owners.size === 1) return;
+    this.#owners.delete(owner);
+    this.#owners.set(owner, line);
   }
 
   /** Ends the wait of an owner's next light or other work. */
-  #leave({ light, other }: Line<Work>, head: Waiting<Work>): void {
+  #endWait({ light, other }: OwnerTurns<Work>, head: Waiting<Work>): void {
     (light[0] === head ? light : other).shift();
     this.#waiting--;
-    this.#waited.count++;
-    this.#waited.ms += performance.now() - head.since;
+    this.#totals.count++;
+    this.#totals.ms += performance.now() - head.since;
   }
 
   #next(): void {
-    for (const [owner, line] of this.#lines) {
-      if (waitingOf(line) === 0 || line.running >= this.#options.limitPerOwner(owner)) continue;
-      const next = heads(line).find(({ work }) => this.#options.mayBegin(work, owner));
+    for (const [owner, line] of this.#owners) {
+      if (countWaiting(line) === 0 || line.running >= this.#options.limitPerOwner(owner)) continue;
+      const next = nextWork(line).find(({ work }) => this.#options.mayBegin(work, owner));
       if (!next) continue;
-      this.#leave(line, next);
+      this.#endWait(line, next);
       this.#running++;
       line.running++;
       this.#moveBack(owner, line);
@@ -229,18 +229,18 @@ export class FairQueue<Work = unknown> {
   }
 
   /** Refuses work that has waited too long. */
-  #giveUp(): void {
+  #refuseLate(): void {
     const now = performance.now();
     let next = Infinity;
-    for (const [owner, line] of this.#lines) {
+    for (const [owner, line] of this.#owners) {
       let late;
-      while ((late = heads(line).find(({ until }) => until <= now))) {
-        this.#leave(line, late);
-        late.begin(new NoTurn("The operation has waited too long for the database."));
+      while ((late = nextWork(line).find(({ until }) => until <= now))) {
+        this.#endWait(line, late);
+        late.begin(new TurnRefused("The operation has waited too long for the database."));
       }
-      for (const { until } of heads(line)) next = Math.min(next, until);
-      if (waitingOf(line) === 0 && line.running === 0) this.#lines.delete(owner);
+      for (const { until } of nextWork(line)) next = Math.min(next, until);
+      if (countWaiting(line) === 0 && line.running === 0) this.#owners.delete(owner);
     }
-    this.#timer = next < Infinity ? setTimeout(() => this.#giveUp(), next - now).unref() : undefined;
+    this.#timer = next < Infinity ? setTimeout(() => this.#refuseLate(), next - now).unref() : undefined;
   }
 }

@@ -1,5 +1,5 @@
 /** Yields the parts of something long, each after a check that it may continue. */
-export async function* guarded<Part>(
+export async function* checkEach<Part>(
   parts: AsyncIterable<Part>,
   check: () => Promise<void>,
 ): AsyncGenerator<Part> {

@@ -11,18 +11,18 @@ const seed = Math.trunc(Math.random() * 2 ** 32) | 0;
 const prime = 16_777_619;
 
 /** Length of a text that is quick to parse, whatever its content. */
-export const shortJson = 8_192;
+export const quickJsonLength = 8_192;
 
 /** Returns the excess of a text, see {@link JsonSize.excess}. */
-export function excessIn(text: string): string | null {
-  if (text.length < shortJson) return null;
+export function findExcess(text: string): string | null {
+  if (text.length < quickJsonLength) return null;
   const size = new JsonSize();
   size.add(Buffer.from(text));
   return size.excess;
 }
 
 /** An object that hasn't ended: a hash of its members' names, and how many it has. */
-interface Open {
+interface OpenObject {
   names: number;
   members: number;
 }
@@ -38,7 +38,7 @@ export class JsonSize {
   #count = 0;
   #membersOfEnded = 0;
   readonly #shapes = new Set<number>();
-  readonly #open: Open[] = [];
+  readonly #openObjects: OpenObject[] = [];
   #isString = false;
   #isEscaped = false;
   /** Whether a member's value comes next: a string there isn't a name. */
@@ -48,7 +48,7 @@ export class JsonSize {
 
   /** Members of objects whose shape no earlier one has: a hundred take a fifth of a millisecond to parse. */
   get newMembers(): number {
-    return this.#open.reduce((sum, { members }) => sum + members, this.#membersOfEnded);
+    return this.#openObjects.reduce((sum, { members }) => sum + members, this.#membersOfEnded);
   }
 
   /** Names the part of which there is too much, to follow “The body has”; null when there is none. */
@@ -78,7 +78,7 @@ export class JsonSize {
       else if (code === object) {
         count++;
         isValue = false;
-        this.#open.push({ names: seed, members: 0 });
+        this.#openObjects.push({ names: seed, members: 0 });
       } else if (code === comma) isValue = false;
       else if (code === objectEnd) this.#end();
     }
@@ -90,14 +90,14 @@ export class JsonSize {
   }
 
   #member(hash: number): void {
-    const open = this.#open.at(-1);
+    const open = this.#openObjects.at(-1);
     if (!open) return;
     open.names = Math.imul(open.names ^ hash, prime) + 1;
     open.members++;
   }
 
   #end(): void {
-    const { names, members } = this.#open.pop() ?? { names: seed, members: 0 };
+    const { names, members } = this.#openObjects.pop() ?? { names: seed, members: 0 };
     if (members === 0 || this.#shapes.has(names)) return;
     this.#membersOfEnded += members;
     this.#shapes.add(names);

@@ -5,9 +5,9 @@ const defaultAloneAfterMs = 1_000;
 export class LatestOwner {
   readonly #aloneAfterMs: number;
   #owner = "";
-  #at = performance.now();
+  #lastAt = performance.now();
   /** Time of the last request of another owner. */
-  #othersAt = -Infinity;
+  #othersLastAt = -Infinity;
 
   constructor(aloneAfterMs = defaultAloneAfterMs) {
     this.#aloneAfterMs = aloneAfterMs;
@@ -16,19 +16,19 @@ export class LatestOwner {
   /** Notes a request of an owner. */
   note(owner: string, now = performance.now()): void {
     if (owner !== this.#owner) {
-      this.#othersAt = this.#at;
+      this.#othersLastAt = this.#lastAt;
       this.#owner = owner;
     }
-    this.#at = now;
+    this.#lastAt = now;
   }
 
   /** Time of the last request. */
-  get at(): number {
-    return this.#at;
+  get lastAt(): number {
+    return this.#lastAt;
   }
 
   /** Whether no other owner has sent a request for a while. @param owner by default the latest one */
   isAlone(owner = this.#owner, now = performance.now()): boolean {
-    return now - (owner === this.#owner ? this.#othersAt : this.#at) > this.#aloneAfterMs;
+    return now - (owner === this.#owner ? this.#othersLastAt : this.#lastAt) > this.#aloneAfterMs;
   }
 }

@@ -8,7 +8,7 @@ const [workMs, restMs] = [2, 2];
  *
  * @returns a function to await between two pieces
  */
-export function loopShare(): () => Promise<void> {
+export function makeLoopPause(): () => Promise<void> {
   let since = performance.now();
   return async () => {
     if (performance.now() - since < workMs) return;

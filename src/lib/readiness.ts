@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { within } from "./within.ts";
+import { settlesWithin } from "./within.ts";
 
 /** Milliseconds that a check may take. */
 const checkTimeoutMs = 2_000;
@@ -30,7 +30,7 @@ export interface FailedCheck extends Obstacle {
 export class Readiness {
   readonly #checks = new Map<string, Check>();
   readonly #logger: Logger;
-  #last = "";
+  #lastLogged = "";
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -42,7 +42,7 @@ export class Readiness {
   }
 
   /** Returns the current obstacles, in the order of the parts; none if the process can work. */
-  async look(): Promise<FailedCheck[]> {
+  async findObstacles(): Promise<FailedCheck[]> {
     const answers = await Promise.all(
       [...this.#checks].map(async ([part, check]): Promise<FailedCheck[]> => {
         const obstacle = await this.#run(part, check);
@@ -57,7 +57,7 @@ export class Readiness {
   async #run(part: string, check: Check): Promise<Obstacle | null> {
     try {
       const answer = Promise.resolve(check());
-      if (await within(checkTimeoutMs, answer)) return await answer;
+      if (await settlesWithin(checkTimeoutMs, answer)) return await answer;
       return { code: "NO_ANSWER", message: `The ${part} doesn't answer in time.` };
     } catch (error) {
       this.#logger.error({ err: error, part }, "a readiness check failed");
@@ -68,9 +68,9 @@ export class Readiness {
   /** Logs only changes, because a load balancer checks every second. */
   #log(failed: readonly FailedCheck[]): void {
     const now = failed.map(({ part, code }) => `${part}: ${code}`).join(", ");
-    if (now === this.#last) return;
+    if (now === this.#lastLogged) return;
     if (now === "") this.#logger.info("ready again");
     else this.#logger.warn({ obstacles: failed }, "not ready");
-    this.#last = now;
+    this.#lastLogged = now;
   }
 }

@@ -5,7 +5,7 @@ interface Known<Key, Value> {
 }
 
 /** Returns the value of a key in a map, or makes it the first time. */
-export function remembered<Key, Value>(known: Known<Key, Value>, key: Key, make: (key: Key) => Value): Value {
+export function getOrMake<Key, Value>(known: Known<Key, Value>, key: Key, make: (key: Key) => Value): Value {
   const value = known.get(key);
   if (value !== undefined || known.has(key)) return value as Value;
   const made = make(key);
@@ -14,7 +14,7 @@ export function remembered<Key, Value>(known: Known<Key, Value>, key: Key, make:
 }
 
 /** Returns a function that makes a value for an object once, and keeps it as long as the object lives. */
-export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+export function memoizeByObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
-  return (key) => remembered(known, key, make);
+  return (key) => getOrMake(known, key, make);
 }

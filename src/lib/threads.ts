@@ -54,13 +54,13 @@ export class WorkThreads {
   /**
    * Runs a function of the program when it is the owner's turn.
    *
-   * @param lacking data that a thread keeps, and so needs only once: added to the task if the function returns null
+   * @param missing data that a thread keeps, and so needs only once: added to the task if the function returns null
    * @throws if too much work is waiting
    */
-  run<Result>(owner: string, name: string, task: unknown, lacking?: object): Promise<Result> {
+  run<Result>(owner: string, name: string, task: unknown, missing?: object): Promise<Result> {
     return this.#queue.run(owner, async () => {
-      const first = await this.#begin<Result>(name, task);
-      return first === null && lacking ? this.#begin(name, { ...(task as object), ...lacking }) : first;
+      const first = await this.#runOnce<Result>(name, task);
+      return first === null && missing ? this.#runOnce(name, { ...(task as object), ...missing }) : first;
     });
   }
 
@@ -70,7 +70,7 @@ export class WorkThreads {
     await this.#pool.destroy();
   }
 
-  async #begin<Result>(name: string, task: unknown): Promise<Result> {
+  async #runOnce<Result>(name: string, task: unknown): Promise<Result> {
     if (this.#isClosed) throw new Error("The threads have been closed.");
     const signal = AbortSignal.timeout(this.#timeoutMs);
     try {

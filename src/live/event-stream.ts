@@ -72,13 +72,13 @@ export class EventStream {
     const lines = Object.entries({ id, event, data }).filter(([, value]) => value !== undefined);
     const text = lines.map(([name, value]) => `${name}: ${value}\n`).join("");
     if (this.#response.write(`${text}\n`)) return;
-    const late = setTimeout(() => this.#response.destroy(), readingMs).unref();
+    const readTimeout = setTimeout(() => this.#response.destroy(), readingMs).unref();
     try {
       await once(this.#response, "drain", { signal: this.ended });
     } catch {
       // It has ended
     } finally {
-      clearTimeout(late);
+      clearTimeout(readTimeout);
     }
   }
 

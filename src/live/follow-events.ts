@@ -9,12 +9,12 @@ import type { EventStream } from "./event-stream.ts";
 import type { Live, LiveRequest } from "./live.ts";
 import type { Topic } from "./log-follower.ts";
 import type { PageDocument } from "./page-document.ts";
-import { pageDocumentOf } from "./page-document.ts";
+import { createPageDocument } from "./page-document.ts";
 
 /** The most events that are read at a time. */
-const longestPage = 50;
+const maxPageLength = 50;
 /** Milliseconds after which a waiting stream wakes up without news. */
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 /** A subscription to the log. */
 export interface EventSubscription {
@@ -27,16 +27,16 @@ export interface EventSubscription {
   variables: Record<string, unknown>;
 }
 
-const listOf = ({ field }: PageDocument) => `Query.${field.name.value}`;
+const getListName = ({ field }: PageDocument) => `Query.${field.name.value}`;
 
 /**
  * Reads a subscription from an operation.
  *
  * @returns an error if it is refused
  */
-export function subscriptionOf(request: LiveRequest): EventSubscription | GraphQLError {
+export function readSubscription(request: LiveRequest): EventSubscription | GraphQLError {
   const { schema, document, operationName, lastEventId } = request;
-  const page = pageDocumentOf(schema, document, operationName)!;
+  const page = createPageDocument(schema, document, operationName)!;
   const { operation } = findOperation(document, operationName);
   const { coerced, errors } = getVariableValues(
     schema,
@@ -47,13 +47,13 @@ export function subscriptionOf(request: LiveRequest): EventSubscription | GraphQ
   if (errors) return apiError("BAD_USER_INPUT", errors[0]!.message);
   const type = schema.getSubscriptionType()!.getFields()[page.field.name.value]!;
   try {
-    const given = getArgumentValues(type, page.field, coerced);
-    const { topics = null, after = null } = given as { topics?: string[] | null; after?: string | null };
+    const values = getArgumentValues(type, page.field, coerced);
+    const { topics = null, after = null } = values as { topics?: string[] | null; after?: string | null };
     // A client that reconnects sends the same operation, with its position
     const start = lastEventId ?? after;
-    if (start !== null) decodeCursor({ list: listOf(page), key: uuidKey }, start);
+    if (start !== null) decodeCursor({ list: getListName(page), key: uuidKey }, start);
     const variables = Object.fromEntries(
-      Object.entries(request.variables).filter(([name]) => page.uses.has(name)),
+      Object.entries(request.variables).filter(([name]) => page.usedVariables.has(name)),
     );
     return { page, topics, after: start, variables };
   } catch (error) {
@@ -63,7 +63,7 @@ export function subscriptionOf(request: LiveRequest): EventSubscription | GraphQ
 }
 
 /** Returns why a client can't subscribe to topics; null if it can. */
-export function refusalOfTopics(
+export function checkTopics(
   topics: readonly string[] | null,
   known: ReadonlyMap<string, Topic>,
   scopes: ReadonlySet<string>,
@@ -107,22 +107,22 @@ export async function followEvents(
     if (count > 0) signal.notify();
   });
   const { newestId } = live.log;
-  let cursor = after ?? (newestId === null ? null : encodeCursor(listOf(page), newestId));
+  let cursor = after ?? (newestId === null ? null : encodeCursor(getListName(page), newestId));
   const filter = topics === null ? null : { topic: { in: topics } };
   const send = async (stream: EventStream) => {
     const { ended } = stream;
     while (!ended.aborted) {
       if (pending === 0) {
-        await signal.wait(longestWaitMs, ended);
+        await signal.wait(maxWaitMs, ended);
         continue;
       }
-      const first = Math.min(pending, longestPage);
+      const first = Math.min(pending, maxPageLength);
       const before = arrived;
       const values = { ...variables, [names.first]: first, [names.after]: cursor, [names.filter]: filter };
       const result = await live.read(request, text, values, ended);
       if (result === null) return;
       const found = result.data?.[responseName] as Page | undefined;
-      if (result.errors || !found) return await stream.next(errorsOf(result));
+      if (result.errors || !found) return await stream.next(withoutLocations(result));
       for (const edge of found.edges) {
         await stream.next({ data: { [responseName]: edge.node } }, edge.cursor);
         cursor = edge.cursor;
@@ -135,7 +135,7 @@ export async function followEvents(
 }
 
 /** Returns a page's errors without their locations, which mean nothing to the client. */
-const errorsOf = ({ errors = [] }: ExecutionResult): ExecutionResult => ({
+const withoutLocations = ({ errors = [] }: ExecutionResult): ExecutionResult => ({
   errors: errors.map(({ message, extensions }) =>
     apiError(extensions.code as Parameters<typeof apiError>[0], message, extensions),
   ),

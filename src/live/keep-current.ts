@@ -2,22 +2,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GraphQLError } from "postgraphile/graphql";
 import { getNamedType, isInputObjectType } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
-import { factsOf } from "../graphql/document-facts.ts";
+import { findDocumentFacts } from "../graphql/document-facts.ts";
 import { requiringFields } from "../graphql/missing-scopes.ts";
 import { Signal } from "../lib/signal.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Live, LiveRequest } from "./live.ts";
 import type { Topic } from "./log-follower.ts";
-import { documentOfOperation } from "./page-document.ts";
+import { extractOperation } from "./page-document.ts";
 
 /** The fewest milliseconds between two runs of a query. */
-const pauseMs = 1_000;
+const minIntervalMs = 1_000;
 /** Milliseconds after which a waiting stream reads again without an event. */
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 /** Returns the types whose fields an operation selects or filters by. */
-export function shownTypes({ schema, document, operationName, variables }: Shown): Set<string> {
-  const { fields } = factsOf(schema, document);
+export function findTypesRead({
+  schema,
+  document,
+  operationName,
+  variables,
+}: OperationWithVariables): Set<string> {
+  const { fields } = findDocumentFacts(schema, document);
   const shown = new Set(fields.map((field) => field.slice(0, field.indexOf("."))));
   for (const { field } of requiringFields(schema, document, operationName, variables)) {
     const [owner, name] = field.split(".") as [string, string];
@@ -28,10 +33,10 @@ export function shownTypes({ schema, document, operationName, variables }: Shown
   return shown;
 }
 
-type Shown = Pick<LiveRequest, "schema" | "document" | "operationName" | "variables">;
+type OperationWithVariables = Pick<LiveRequest, "schema" | "document" | "operationName" | "variables">;
 
 /** Returns why a query can't be kept up to date: no event is about its types. Null if it can. */
-export function refusalOfQuery(
+export function checkLiveQuery(
   shown: ReadonlySet<string>,
   topics: ReadonlyMap<string, Topic>,
 ): GraphQLError | null {
@@ -49,12 +54,12 @@ export function refusalOfQuery(
  *
  * @returns a function that sends the result, runs the query again after events about its types, and sends results that differ
  */
-export async function keepCurrent(
+export async function followLiveQuery(
   live: Live,
   request: LiveRequest,
 ): Promise<(stream: EventStream) => Promise<void>> {
-  const text = documentOfOperation(request.document, request.operationName)!;
-  const shown = shownTypes(request);
+  const text = extractOperation(request.document, request.operationName)!;
+  const shown = findTypesRead(request);
   const signal = new Signal();
   const stop = await live.log.follow((events) => {
     if (events.some(({ type }) => type !== undefined && shown.has(type))) signal.notify();
@@ -64,14 +69,14 @@ export async function keepCurrent(
   const send = async (stream: EventStream) => {
     const { ended } = stream;
     while (!ended.aborted) {
-      await signal.wait(longestWaitMs, ended);
+      await signal.wait(maxWaitMs, ended);
       const result = await live.read(request, text, request.variables, ended);
       if (result === null) return;
       const answer = JSON.stringify(result);
       if (answer !== sent) await stream.next(result);
       sent = answer;
       if (result.errors && !result.data) return;
-      await sleep(pauseMs, undefined, { signal: ended, ref: false }).catch(() => {});
+      await sleep(minIntervalMs, undefined, { signal: ended, ref: false }).catch(() => {});
     }
   };
   return (stream) => send(stream).finally(stop);

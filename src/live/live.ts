@@ -8,7 +8,7 @@ import type { InvalidatedCache } from "../auth/invalidated-cache.ts";
 import type { Listen } from "../postgres/change-listener.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
-import { completed } from "../errors/client-errors.ts";
+import { completeError } from "../errors/client-errors.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { contextFor } from "../versions/context.ts";
@@ -21,7 +21,7 @@ const checkIntervalMs = 15_000;
 /** The most open streams of one credential, and of a process. Each is a connection that is idle most of the time. */
 const maxStreams = { ofOne: 20, ofAll: 1_000 };
 /** The fewest milliseconds that a read waits for points. */
-const leastWaitMs = 500;
+const minWaitMs = 500;
 
 /** An operation whose results are streamed. */
 export interface LiveRequest {
@@ -93,12 +93,12 @@ export class Live {
    */
   async run(request: LiveRequest, stream: EventStream, work: () => Promise<void>): Promise<void> {
     const refuse = async (error: GraphQLError) => {
-      await stream.next({ errors: [completed(error, request.requestId)] });
+      await stream.next({ errors: [completeError(error, request.requestId)] });
       stream.complete();
     };
     const check = () => {
       request.caller().catch((error: unknown) => {
-        const refusal = refusalOf(error);
+        const refusal = toRefusal(error);
         if (refusal) void refuse(refusal);
       });
     };
@@ -115,7 +115,7 @@ export class Live {
       await work();
       stream.complete();
     } catch (error) {
-      const refusal = refusalOf(error);
+      const refusal = toRefusal(error);
       if (refusal) return await refuse(refusal);
       this.#options.logger.error({ requestId: request.requestId, err: error }, "a stream ended unexpectedly");
       await refuse(
@@ -141,10 +141,10 @@ export class Live {
       let waitMs = growingPause(failures);
       try {
         const answer = await this.#tryToRead(request, text, variables);
-        if (typeof answer === "number") waitMs = Math.max(answer, leastWaitMs);
+        if (typeof answer === "number") waitMs = Math.max(answer, minWaitMs);
         else if (!isUnavailable(answer)) return answer;
       } catch (error) {
-        if (refusalOf(error)) throw error;
+        if (toRefusal(error)) throw error;
       }
       await pause(waitMs, ended);
     }
@@ -160,11 +160,11 @@ export class Live {
     const reader = this.#options.readerOf(version);
     if (!reader) return { errors: [apiError("SERVICE_UNAVAILABLE", "The version isn't served now.")] };
     const { cost, error } = await reader.price(text, variables);
-    if (error) return { errors: [completed(error, requestId)] };
-    const now = await caller();
-    const { isAllowed, retryInSeconds } = await this.#options.spend(now.credentialId, cost);
+    if (error) return { errors: [completeError(error, requestId)] };
+    const currentCaller = await caller();
+    const { isAllowed, retryInSeconds } = await this.#options.spend(currentCaller.credentialId, cost);
     return isAllowed
-      ? reader.run(text, variables, contextFor(now, requestId, locale))
+      ? reader.run(text, variables, contextFor(currentCaller, requestId, locale))
       : retryInSeconds * 1_000;
   }
 }
@@ -174,14 +174,17 @@ const isUnavailable = ({ errors = [] }: ExecutionResult): boolean =>
   errors.some(({ extensions }) => extensions.code === "SERVICE_UNAVAILABLE");
 
 /** Returns the error for a client that has lost its rights to the stream; null for other failures. */
-function refusalOf(error: unknown): GraphQLError | null {
+function toRefusal(error: unknown): GraphQLError | null {
   if (error instanceof TokenRefusal)
     return apiError(error.kind === "foreign" ? "UNAUTHORIZED" : "UNAUTHENTICATED", error.message);
   return isApiError(error) && error.extensions.code === "FORBIDDEN" ? error : null;
 }
 
 /** Returns the kind of an operation, and whether it is a live query. */
-export function kindOf({ document, operationName }: Pick<LiveRequest, "document" | "operationName">) {
+export function getOperationKind({
+  document,
+  operationName,
+}: Pick<LiveRequest, "document" | "operationName">) {
   const operation = getOperationAST(document, operationName);
   return {
     operation: operation?.operation ?? OperationTypeNode.QUERY,

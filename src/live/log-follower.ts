@@ -24,15 +24,15 @@ export interface Topic {
 
 export type OnEvents = (events: readonly LoggedEvent[]) => void;
 
-const growth = {
+const logChanges = {
   channel: "service_events",
   name: "events",
   applicationName: "service events listener",
 };
 /** The most events that are read at a time. */
-const batch = 1_000;
+const batchSize = 1_000;
 /** Milliseconds between two reads of the log without a notification, while the listener works and while it doesn't. */
-const lookAnywayMs = { listening: 10_000, deaf: 1_000 };
+const pollIntervalMs = { listening: 10_000, notListening: 1_000 };
 
 /**
  * Follows the log of events while this process has followers. It takes one connection that listens, and one statement
@@ -108,19 +108,19 @@ export class LogFollower {
     this.#newestId = newest?.id ?? null;
     const grown = new Signal();
     const listener = this.#listen(
-      () => new ChangeListener(this.#pool, this.#logger, growth, () => grown.notify()),
+      () => new ChangeListener(this.#pool, this.#logger, logChanges, () => grown.notify()),
     );
     const closing = new AbortController();
     this.#open = { listener, closing };
-    void this.#readOn(grown, listener, closing.signal);
+    void this.#readUntilClosed(grown, listener, closing.signal);
   }
 
-  async #readOn(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
+  async #readUntilClosed(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
     let hasFailed = false;
     while (!closing.aborted) {
-      await this.#somethingNew(grown, listener, closing);
+      await this.#waitForEvents(grown, listener, closing);
       try {
-        while (!closing.aborted && (await this.#readSome(closing)));
+        while (!closing.aborted && (await this.#readBatch(closing)));
         hasFailed = false;
       } catch (error) {
         // Logged once per outage of the database, however long it lasts
@@ -131,15 +131,15 @@ export class LogFollower {
   }
 
   /** Waits for a notification, or until the log has to be read without one: soon, if the listener doesn't work. */
-  async #somethingNew(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
-    const until = performance.now() + lookAnywayMs.listening;
+  async #waitForEvents(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
+    const until = performance.now() + pollIntervalMs.listening;
     do {
-      if (await grown.wait(lookAnywayMs.deaf, closing)) return;
+      if (await grown.wait(pollIntervalMs.notListening, closing)) return;
     } while (!closing.aborted && listener.isListening && performance.now() < until);
   }
 
   /** Reads the next events, and calls back. @returns whether there may be more */
-  async #readSome(closing: AbortSignal): Promise<boolean> {
+  async #readBatch(closing: AbortSignal): Promise<boolean> {
     const rows = await readLogAfter(this.#pool, this.#sequence);
     const last = rows.at(-1);
     // All followers may have left meanwhile, and others may have come
@@ -148,7 +148,7 @@ export class LogFollower {
     this.#newestId = last.id;
     const events = rows.map(({ id, topic }) => ({ id, topic, type: this.#topics.get(topic)?.type }));
     for (const notify of this.#followers) notify(events);
-    return rows.length === batch;
+    return rows.length === batchSize;
   }
 }
 
@@ -165,5 +165,5 @@ async function readLogEnd(pool: Pool): Promise<Row | undefined> {
 
 function readLogAfter(pool: Pool, sequence: string): Promise<Row[]> {
   const text = "select sequence, id, topic from events.event where sequence > $1 order by sequence limit $2";
-  return readAs<Row>(pool, "service_delivery", text, [sequence, batch]);
+  return readAs<Row>(pool, "service_delivery", text, [sequence, batchSize]);
 }

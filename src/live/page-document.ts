@@ -21,25 +21,25 @@ export interface PageDocument {
   /** The names of the variables for the page's size, position and filter. */
   names: { first: string; after: string; filter: string };
   /** The variables of the subscription that the query uses. */
-  uses: ReadonlySet<string>;
+  usedVariables: ReadonlySet<string>;
 }
 
 /** Returns the fragments that a node spreads, also indirectly, and the variables that it and these fragments use. */
-function usesOf(node: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+function findUses(node: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   const variables = new Set<string>();
-  const spread = new Set<FragmentDefinitionNode>();
-  const look = (within: SelectionSetNode) =>
+  const usedFragments = new Set<FragmentDefinitionNode>();
+  const collect = (within: SelectionSetNode) =>
     visit(within, {
       Variable: ({ name }) => void variables.add(name.value),
       FragmentSpread({ name }) {
         const fragment = fragments.get(name.value);
-        if (!fragment || spread.has(fragment)) return;
-        spread.add(fragment);
-        look(fragment.selectionSet);
+        if (!fragment || usedFragments.has(fragment)) return;
+        usedFragments.add(fragment);
+        collect(fragment.selectionSet);
       },
     });
-  look(node);
-  return { variables, spread: [...spread] };
+  collect(node);
+  return { variables, usedFragments: [...usedFragments] };
 }
 
 /** Returns the root fields, also from fragments. In a valid subscription they all have the same name and arguments. */
@@ -55,9 +55,9 @@ function rootFields(
 }
 
 /** Returns a name that no variable of the operation has. */
-function freeName({ variableDefinitions = [] }: OperationDefinitionNode, wanted: string): string {
+function freeName({ variableDefinitions = [] }: OperationDefinitionNode, base: string): string {
   const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  let name = wanted;
+  let name = base;
   while (taken.has(name)) name += "_";
   return name;
 }
@@ -68,7 +68,7 @@ function freeName({ variableDefinitions = [] }: OperationDefinitionNode, wanted:
  *
  * @returns null for an operation that isn't a subscription
  */
-export function pageDocumentOf(
+export function createPageDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | null | undefined,
@@ -79,7 +79,7 @@ export function pageDocumentOf(
   const field = fields[0]!;
   const selections = fields.flatMap(({ selectionSet }) => selectionSet!.selections);
   const selectionSet: SelectionSetNode = { kind: Kind.SELECTION_SET, selections };
-  const { variables, spread } = usesOf(selectionSet, fragments);
+  const { variables, usedFragments: spread } = findUses(selectionSet, fragments);
   const names = {
     first: freeName(operation, "first"),
     after: freeName(operation, "after"),
@@ -87,26 +87,26 @@ export function pageDocumentOf(
   };
   const responseName = field.alias?.value ?? field.name.value;
   const list = schema.getQueryType()!.getFields()[field.name.value]!;
-  const typeOf = (name: string) => String(list.args.find((each) => each.name === name)!.type);
-  const own = Object.entries(names).map(([argument, name]) => `$${name}: ${typeOf(argument)}`);
-  const kept = (operation.variableDefinitions ?? []).filter(({ variable }) =>
+  const getType = (name: string) => String(list.args.find((each) => each.name === name)!.type);
+  const pageVariables = Object.entries(names).map(([argument, name]) => `$${name}: ${getType(argument)}`);
+  const usedDefinitions = (operation.variableDefinitions ?? []).filter(({ variable }) =>
     variables.has(variable.name.value),
   );
   const text = [
-    `query (${[...own, ...kept.map(print)].join(", ")}) {`,
+    `query (${[...pageVariables, ...usedDefinitions.map(print)].join(", ")}) {`,
     `${responseName}: ${field.name.value}(first: $${names.first}, after: $${names.after}, filter: $${names.filter}) {`,
     `edges { cursor node ${print(selectionSet)} } } }`,
     ...spread.map(print),
   ].join("\n");
-  return { text: print(parse(text)), responseName, field, names, uses: variables };
+  return { text: print(parse(text)), responseName, field, names, usedVariables: variables };
 }
 
 /** Returns a document with one of its operations and the fragments that it uses; null if there is no such operation. */
-export function documentOfOperation(
+export function extractOperation(
   document: DocumentNode,
   operationName: string | null | undefined,
 ): string | null {
   const { operation, fragments } = findOperation(document, operationName);
   if (!operation) return null;
-  return [operation, ...usesOf(operation.selectionSet, fragments).spread].map(print).join("\n");
+  return [operation, ...findUses(operation.selectionSet, fragments).usedFragments].map(print).join("\n");
 }

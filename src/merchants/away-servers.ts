@@ -2,7 +2,7 @@ import pg from "pg";
 import { growingPause } from "../lib/retry.ts";
 
 /** Pauses before the next visit to a database that can't be reached, or where other processes do the work. */
-export const pauses = { firstMs: 1_000, longestMs: 60_000 };
+export const retryPauses = { firstMs: 1_000, longestMs: 60_000 };
 /** The maximum duration of an attempt in milliseconds. */
 const attemptMs = 15_000;
 
@@ -17,7 +17,7 @@ export interface ServerChanges {
 }
 
 /** Servers that can't be reached. Each is tried from time to time; all other work there waits until a try succeeds. */
-export class AwayServers {
+export class UnreachableServers {
   readonly #changes: ServerChanges;
   readonly #away = new Map<string, { failures: number; until: number }>();
 
@@ -30,7 +30,7 @@ export class AwayServers {
    *
    * @returns null if it may; otherwise when to check again, in milliseconds of `performance.now()`
    */
-  waitUntil(server: string, now = performance.now()): number | null {
+  nextAttemptAt(server: string, now = performance.now()): number | null {
     const away = this.#away.get(server);
     if (!away) return null;
     if (now < away.until) return away.until;
@@ -53,7 +53,7 @@ export class AwayServers {
 
   noteFailure(server: string, now = performance.now()): void {
     const failures = (this.#away.get(server)?.failures ?? 0) + 1;
-    this.#away.set(server, { failures, until: now + growingPause(failures, pauses) });
+    this.#away.set(server, { failures, until: now + growingPause(failures, retryPauses) });
     if (failures > 1) this.#changes.onAway(server);
   }
 

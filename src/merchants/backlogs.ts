@@ -17,7 +17,7 @@ const lags = {
 };
 
 /** Whether work is waiting that could be done. */
-export const isBehind = (backlog: Backlog): boolean => Object.values(lags).some((of) => of(backlog) > 0);
+export const hasDueWork = (backlog: Backlog): boolean => Object.values(lags).some((of) => of(backlog) > 0);
 
 /** Backlogs of merchants, as their databases last reported them. Reading them sends no query. */
 export class Backlogs {

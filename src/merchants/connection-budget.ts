@@ -7,7 +7,7 @@ import { LatestOwner } from "../lib/latest-owner.ts";
 const waitMs = 4_500;
 
 /** The callback of node-postgres. */
-type Connected = (error: Error) => void;
+type ConnectCallback = (error: Error) => void;
 
 export interface BudgetOptions {
   /** Statements that a merchant may run at a time, besides quick reads, while others run some: they share processors. */
@@ -36,9 +36,9 @@ export class ConnectionBudget {
   readonly #mostStatements: number;
   readonly #turns: FairQueue;
   readonly #pools = new Set<pg.Pool>();
-  readonly #held = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
   /** Connections that are being closed to make room. */
-  #leaving = 0;
+  #closing = 0;
   /** The merchant with the latest statement. */
   readonly #latest: LatestOwner;
 
@@ -73,8 +73,8 @@ export class ConnectionBudget {
     };
     class Client extends (within?.Client ?? pg.Client) {
       override connect(): Promise<this>;
-      override connect(connected: Connected): void;
-      override connect(connected?: Connected): Promise<this> | void {
+      override connect(connected: ConnectCallback): void;
+      override connect(connected?: ConnectCallback): Promise<this> | void {
         const opening = open(this, () => super.connect());
         if (!connected) return opening;
         opening.then(() => (connected as () => void)(), connected);
@@ -82,7 +82,7 @@ export class ConnectionBudget {
     }
     return {
       Client,
-      mustYield: () => this.#isWanting && this.#has(merchant) > this.#due,
+      mustYield: () => this.#isWanting && this.#countOf(merchant) > this.#fairShare,
       mayGrow: () => this.#turns.counts.running < this.#max,
       noteUse: () => this.#latest.note(merchant),
       mostStatements: () => (this.#latest.isAlone(merchant) ? Infinity : this.#mostStatements),
@@ -101,17 +101,17 @@ export class ConnectionBudget {
   }
 
   /** The fair share of each merchant, while a merchant without a connection waits. */
-  get #due(): number {
-    return this.#max / (this.#held.size + 1);
+  get #fairShare(): number {
+    return this.#max / (this.#counts.size + 1);
   }
 
   /** Whether more requests wait than connections are being closed. */
   get #isWanting(): boolean {
-    return this.#turns.counts.waiting > this.#leaving;
+    return this.#turns.counts.waiting > this.#closing;
   }
 
-  #has(merchant: string): number {
-    return this.#held.get(merchant) ?? 0;
+  #countOf(merchant: string): number {
+    return this.#counts.get(merchant) ?? 0;
   }
 
   /** Connects when the merchant gets a turn, which lasts as long as the connection. */
@@ -123,7 +123,7 @@ export class ConnectionBudget {
     const turn = new Promise<void>((resolve, reject) =>
       this.#turns.take(merchant, (refusal) => {
         if (refusal) return reject(refusal);
-        this.#held.set(merchant, this.#has(merchant) + 1);
+        this.#counts.set(merchant, this.#countOf(merchant) + 1);
         resolve();
       }),
     );
@@ -145,9 +145,9 @@ export class ConnectionBudget {
   }
 
   #end(merchant: string): void {
-    const left = this.#has(merchant) - 1;
-    if (left > 0) this.#held.set(merchant, left);
-    else this.#held.delete(merchant);
+    const left = this.#countOf(merchant) - 1;
+    if (left > 0) this.#counts.set(merchant, left);
+    else this.#counts.delete(merchant);
     this.#turns.end(merchant);
   }
 
@@ -157,13 +157,13 @@ export class ConnectionBudget {
     let most: pg.Pool | undefined;
     for (const pool of this.#pools) if (pool.idleCount > (most?.idleCount ?? 0)) most = pool;
     if (!most) return;
-    this.#leaving++;
+    this.#closing++;
     most
       .connect()
       .then((client) => client.release(true))
       .catch(() => {})
       .finally(() => {
-        this.#leaving--;
+        this.#closing--;
         // Another request may have taken the free place
         if (this.#isWanting) setImmediate(() => this.#makeRoom());
       });

@@ -7,7 +7,7 @@ import { retry } from "../lib/retry.ts";
 /** Milliseconds that a command waits for others, which hold the lock only briefly, and between two attempts. */
 const [defaultWaitMs, everyMs] = [10_000, 20];
 /** SQLite's error code SQLITE_BUSY. */
-const busy = 5;
+const busyCode = 5;
 
 /**
  * Runs work on the merchants' files while no other command does. It locks an empty SQLite database beside the files: the
@@ -16,7 +16,7 @@ const busy = 5;
  * @param onWait called when another command has the lock
  * @throws {UserError} when another command doesn't end, or this user can't lock the file
  */
-export async function whileLocked<T>(
+export async function withDirectoryLock<T>(
   folder: string,
   work: () => Promise<T>,
   { waitMs = defaultWaitMs, onWait = () => {} }: { waitMs?: number; onWait?: () => void } = {},
@@ -24,7 +24,7 @@ export async function whileLocked<T>(
   const file = join(folder, ".lock");
   const lock = await openLock(folder, file);
   try {
-    await take(lock, file, performance.now() + waitMs, onWait);
+    await acquireLock(lock, file, performance.now() + waitMs, onWait);
     return await work();
   } finally {
     lock.close();
@@ -41,20 +41,20 @@ async function openLock(folder: string, file: string): Promise<DatabaseSync> {
     await access(file, constants.W_OK);
     return lock;
   } catch (cause) {
-    throw cannotLock(file, cause);
+    throw explainLockError(file, cause);
   }
 }
 
-const cannotLock = (file: string, cause: unknown): UserError =>
+const explainLockError = (file: string, cause: unknown): UserError =>
   new UserError(
     `${file} can't be locked: ${(cause as Error).message}. This user must be able to read and write the file.`,
     { cause },
   );
 
-const take = (lock: DatabaseSync, file: string, deadline: number, onWait: () => void): Promise<void> =>
+const acquireLock = (lock: DatabaseSync, file: string, deadline: number, onWait: () => void): Promise<void> =>
   retry(async () => lock.exec("begin exclusive"), {
     pauseMs(error, failures) {
-      if ((error as { errcode?: number }).errcode !== busy) throw cannotLock(file, error);
+      if ((error as { errcode?: number }).errcode !== busyCode) throw explainLockError(file, error);
       if (failures === 1) onWait();
       if (performance.now() < deadline) return everyMs;
       throw new UserError(`Another command is changing the merchants and doesn't end: ${file} is locked.`);

@@ -12,7 +12,7 @@ const lookEveryMs = 1_000;
 const suffix = ".env";
 
 /** The state of a file when it was read. */
-interface Read {
+interface FileState {
   /** A value that differs after each change of the file. */
   mark: string;
   merchant: Merchant;
@@ -27,7 +27,7 @@ export class Directory {
   readonly #logger: Logger;
   readonly #onChange: (name: string) => void;
   readonly #closing = new AbortController();
-  #files = new Map<string, Read>();
+  #files = new Map<string, FileState>();
   #byHost = new Map<string, Merchant>();
   /** The last logged error of each file, which is logged once. */
   readonly #complaints = new Map<string, string>();
@@ -46,7 +46,7 @@ export class Directory {
    * @throws {UserError} when there is no such folder
    */
   async open(): Promise<void> {
-    await this.look();
+    await this.reload();
     this.#watching = this.#watch();
   }
 
@@ -55,12 +55,12 @@ export class Directory {
   }
 
   /** Returns the merchant with this name. */
-  named(name: string): Merchant | undefined {
+  findByName(name: string): Merchant | undefined {
     return this.#files.get(name)?.merchant;
   }
 
   /** Returns the merchant that has a host name. */
-  at(host: string): Merchant | undefined {
+  findByHost(host: string): Merchant | undefined {
     return this.#byHost.get(host);
   }
 
@@ -70,7 +70,7 @@ export class Directory {
   }
 
   /** Reads changed files. @throws {UserError} when the folder can't be read */
-  async look(): Promise<void> {
+  async reload(): Promise<void> {
     const names = await readFolder(this.#folder);
     const found = await Promise.all(
       names.map(async (name) => [name, await this.#read(name, this.#files.get(name))] as const),
@@ -85,7 +85,7 @@ export class Directory {
     for (const name of changed) this.#onChange(name);
   }
 
-  async #read(name: string, before: Read | undefined): Promise<Read | null> {
+  async #read(name: string, before: FileState | undefined): Promise<FileState | null> {
     const path = join(this.#folder, name + suffix);
     try {
       const { mtimeNs, ino, size } = await stat(path, { bigint: true });
@@ -96,7 +96,7 @@ export class Directory {
       return { mark, merchant };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-      this.#complain(name, (error as Error).message);
+      this.#logOnce(name, (error as Error).message);
       return before ?? null;
     }
   }
@@ -107,12 +107,12 @@ export class Directory {
     for (const merchant of this.all.sort((a, b) => (a.name < b.name ? -1 : 1)))
       for (const host of merchant.hosts) {
         const owner = this.#byHost.get(host);
-        if (owner) this.#complain(merchant.name, `Its host ${host} already belongs to ${owner.name}.`);
+        if (owner) this.#logOnce(merchant.name, `Its host ${host} already belongs to ${owner.name}.`);
         else this.#byHost.set(host, merchant);
       }
   }
 
-  #complain(name: string, message: string): void {
+  #logOnce(name: string, message: string): void {
     if (this.#complaints.get(name) === message) return;
     this.#complaints.set(name, message);
     this.#logger.error(
@@ -126,7 +126,7 @@ export class Directory {
     while (!signal.aborted) {
       await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
-      await this.look().catch((error: Error) => this.#complain("", error.message));
+      await this.reload().catch((error: Error) => this.#logOnce("", error.message));
     }
   }
 }
@@ -164,7 +164,7 @@ export async function forgetMerchant(folder: string, name: string): Promise<void
 }
 
 /** A merchant's file that can't be read. */
-export interface WrongFile {
+export interface InvalidFile {
   name: string;
   /** The reason, in a sentence. */
   fault: string;
@@ -175,9 +175,11 @@ export interface WrongFile {
  *
  * @throws {UserError} when the folder can't be read
  */
-export async function readDirectory(folder: string): Promise<{ merchants: Merchant[]; wrong: WrongFile[] }> {
+export async function readDirectory(
+  folder: string,
+): Promise<{ merchants: Merchant[]; wrong: InvalidFile[] }> {
   const merchants: Merchant[] = [];
-  const wrong: WrongFile[] = [];
+  const wrong: InvalidFile[] = [];
   for (const name of (await readFolder(folder)).sort()) {
     try {
       merchants.push(readMerchant(name, parseEnv(await readFile(join(folder, name + suffix), "utf8"))));

@@ -2,7 +2,7 @@ import pg from "pg";
 import { backlogQuery } from "../jobs/backlog.ts";
 import type { Backlog } from "../jobs/backlog.ts";
 import { startOptions } from "../postgres/pool.ts";
-import { abandonedAfter, choresAtQuery, lastTimeOf } from "../jobs/chores.ts";
+import { abandonedAfter, choresAtQuery, lastDueTime } from "../jobs/chores.ts";
 import type { Chore } from "../jobs/chores.ts";
 import { Unreachable } from "./away-servers.ts";
 import type { MerchantAllotment } from "./connection-budget.ts";
@@ -12,7 +12,7 @@ export const kinds = ["webhooks", "bulk", "jobs"] as const;
 export type Kind = (typeof kinds)[number];
 
 /** A database's report of its pending work. */
-export interface Due {
+export interface DueWork {
   /** The name of the database, as Postgres knows it. */
   database: string;
   /** Milliseconds until work of a kind is due; Infinity if there is none. */
@@ -25,7 +25,7 @@ export interface Due {
 
 const inMs = (moment: string): string =>
   `coalesce(extract(epoch from ${moment} - clock_timestamp()) * 1000, 'infinity')::float8`;
-const listed = (names: readonly string[]): string => `array[${names.map(pg.escapeLiteral).join()}]`;
+const sqlArray = (names: readonly string[]): string => `array[${names.map(pg.escapeLiteral).join()}]`;
 
 /**
  * Returns the query of what is due in a database. It is one message, which reads a few rows by indexes.
@@ -38,16 +38,16 @@ export const dueQuery = (tasks: readonly string[], chores: readonly string[]): s
   set local role service_worker;
   select ${inMs("bulk.due_at()")} as bulk,
     ${inMs(`(select min(coalesce(j.locked_at + interval '${abandonedAfter}', j.run_at)) from graphile_worker.jobs j
-      where (j.attempts < j.max_attempts or j.locked_at is not null) and j.task_identifier = any (${listed(tasks)}))`)} as jobs,
+      where (j.attempts < j.max_attempts or j.locked_at is not null) and j.task_identifier = any (${sqlArray(tasks)}))`)} as jobs,
     exists (select from graphile_worker.jobs) as "hasJobs",
-    (${choresAtQuery(listed(chores))}) as chores;
+    (${choresAtQuery(sqlArray(chores))}) as chores;
   commit`;
 
 type Row = Record<Kind, number> & { database: string; chores: Record<string, number>; hasJobs: boolean };
 type Queryable = Pick<pg.ClientBase, "query">;
 
 /** Reads what is due and, if there is or will be work, the backlog. */
-export async function readDue(client: Queryable, query: string): Promise<Due> {
+export async function readDue(client: Queryable, query: string): Promise<DueWork> {
   const { database, chores: choresAt, hasJobs, ...inMs } = await readOne<Row>(client, query);
   const isAwaited = hasJobs || inMs.webhooks < Infinity;
   const backlog = isAwaited ? await readOne<Backlog>(client, backlogQuery) : null;
@@ -55,7 +55,7 @@ export async function readDue(client: Queryable, query: string): Promise<Due> {
 }
 
 /** Reads what is due on a connection of a pool. */
-export async function readDueBy(pool: pg.Pool, query: string): Promise<Due> {
+export async function readDueBy(pool: pg.Pool, query: string): Promise<DueWork> {
   const client = await pool.connect();
   let isBroken = true;
   try {
@@ -81,14 +81,14 @@ const defaultSpreadMs = 1_800_000;
  *
  * @param since when this process started, in milliseconds since 1970
  */
-export function plan(
-  { inMs, choresAt }: Due,
+export function planWork(
+  { inMs, choresAt }: DueWork,
   chores: readonly Chore[],
   { since, spreadMs = defaultSpreadMs }: { since: number; spreadMs?: number | undefined },
 ): [Kind, number][] {
   const inMsOfChores = chores.map((chore) => {
-    const last = lastTimeOf(chore);
-    const doneAt = choresAt[chore.name] ?? (chore.isForNew ? 0 : lastTimeOf(chore, since));
+    const last = lastDueTime(chore);
+    const doneAt = choresAt[chore.name] ?? (chore.isForNew ? 0 : lastDueTime(chore, since));
     const lateAt = Math.max(last, since + chore.place * spreadMs);
     return (doneAt >= last ? last + chore.everyMs : lateAt) - Date.now();
   });
@@ -120,7 +120,7 @@ const isUnreachable = (error: Error): boolean =>
   /^(timeout expired|Connection terminated)/.test(error.message);
 
 /** Runs work on a connection, then closes the connection and its allotment. @throws {Unreachable} */
-export async function briefly<T>(
+export async function withBriefConnection<T>(
   connectionString: string,
   { Client, close }: MerchantAllotment,
   work: (client: pg.Client) => Promise<T>,

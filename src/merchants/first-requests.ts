@@ -25,7 +25,7 @@ export class FirstRequests {
   }
 
   /** Whether first requests are running, or were a moment ago. */
-  get areThere(): boolean {
+  get areRunning(): boolean {
     const now = performance.now();
     return (this.#running > 0 && now - this.#begunAt < this.#longestMs) || now - this.#endedAt < nextMs;
   }

@@ -4,18 +4,23 @@ import { OperationTypeNode } from "postgraphile/graphql";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
-import { trustOf } from "../http/address-of.ts";
+import { createProxyTrust } from "../http/address-of.ts";
 import { sendJson } from "../http/answers.ts";
 import { crossOrigin } from "../http/middleware/access/cross-origin.ts";
 import { eventsEndpoint } from "../http/middleware/reading/events-endpoint.ts";
-import { isForEndpoint, versionFinder } from "../http/middleware/access/find-version.ts";
+import { isGraphqlUrl, versionFinder } from "../http/middleware/access/find-version.ts";
 import { getOrPost } from "../http/middleware/reading/get-or-post.ts";
-import { oneHost, requestId, securityHeaders, unexpectedError } from "../http/middleware/every-request.ts";
+import {
+  requireOneHost,
+  requestId,
+  securityHeaders,
+  unexpectedError,
+} from "../http/middleware/every-request.ts";
 import { refuseToken } from "../http/middleware/access/require-token.ts";
 import { tokenEndpoint } from "../http/oauth/token-endpoint.ts";
 import { Refusals } from "../http/middleware/observing/refusals.ts";
 import { TokenRefusal } from "../auth/access-token.ts";
-import { behind } from "../http/pages.ts";
+import { useExpress } from "../http/pages.ts";
 import { Pipeline } from "../http/pipeline.ts";
 import type { Request, Response } from "../http/pipeline.ts";
 import type { Readiness } from "../lib/readiness.ts";
@@ -25,13 +30,13 @@ import type { Directory } from "./directory.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchant } from "./open-merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
-import { kindOf, merchantByClient } from "./shared-host.ts";
+import { classifyRequest, findMerchantByClient } from "./shared-host.ts";
 
 /**
  * The path of a merchant's API at any host. Only the API is available there: pages of several merchants on one host would
  * share cookies.
  */
-const byPath = /^\/m\/([a-z][a-z0-9-]*)(\/api\/.*)$/;
+const pathPattern = /^\/m\/([a-z][a-z0-9-]*)(\/api\/.*)$/;
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/i;
 
 /** The reason why no merchant handles a request. */
@@ -49,23 +54,23 @@ export interface FrontOptions {
 }
 
 /** Passes each request to its merchant: by its path, or else its host, or its client at a shared host. */
-export function front(
+export function createRouter(
   directory: Directory,
   merchants: OpenMerchants,
   options: FrontOptions,
 ): RequestListener {
   const { logger, readiness, settings, onWritten } = options;
-  const refuse = refusals(options);
+  const refuse = createRefusals(options);
   const health = answerHealth(readiness, logger);
   const shared = new Set(settings.sharedHosts);
   return (request, response) => {
     const found = findMerchant(directory, request, shared);
     if (!found)
-      return isForHealth(request.url!) ? health(request, response) : refuse.unknown(request, response);
-    const merchant = found === "shared" ? merchantByClient(directory, request) : found;
+      return isHealthUrl(request.url!) ? health(request, response) : refuse.unknown(request, response);
+    const merchant = found === "shared" ? findMerchantByClient(directory, request) : found;
     // Anyone may name any merchant at a shared host, so a suspended one looks like an unknown one
     if (!merchant || (found === "shared" && merchant.state === "suspended"))
-      return refuse[refusalsAtShared[kindOf(request)]](request, response);
+      return refuse[sharedHostRefusals[classifyRequest(request)]](request, response);
     if (merchant.state === "suspended") return refuse.suspended(request, response);
     const answer = ({ app }: OpenMerchant) =>
       new Promise<void>((resolve) => {
@@ -76,7 +81,7 @@ export function front(
         });
         app.listener(request, response);
       });
-    const purpose = kindOf(request) === "api" ? "operation" : "other";
+    const purpose = classifyRequest(request) === "api" ? "operation" : "other";
     merchants.use(merchant, purpose, answer).catch(() => refuse.unavailable(request, response));
   };
 }
@@ -88,7 +93,7 @@ export function front(
 function mayHaveWritten(request: IncomingMessage, response: ServerResponse): boolean {
   const { method } = request;
   if (method === "GET" || method === "HEAD" || response.statusCode >= 400) return false;
-  if (kindOf(request) === "token") return false;
+  if (classifyRequest(request) === "token") return false;
   const { operation } = (response as Partial<Response>).locals ?? {};
   const definitions = operation ? (operation.document?.definitions ?? []) : [null];
   return definitions.some(
@@ -97,7 +102,7 @@ function mayHaveWritten(request: IncomingMessage, response: ServerResponse): boo
 }
 
 /** Refusals at a shared host, equal to a merchant's refusal of an unknown client. */
-const refusalsAtShared = { token: "unknownClient", api: "unknownToken", other: "unknown" } as const;
+const sharedHostRefusals = { token: "unknownClient", api: "unknownToken", other: "unknown" } as const;
 
 /** Finds the merchant of a request and rewrites its path to the merchant's API; or tells whether the host is shared. */
 function findMerchant(
@@ -106,9 +111,9 @@ function findMerchant(
   shared: ReadonlySet<string>,
 ): Merchant | "shared" | undefined {
   const [, target, rest] = absolute.exec(request.url!) ?? [];
-  const [, name, path] = byPath.exec(rest ?? request.url!) ?? [];
+  const [, name, path] = pathPattern.exec(rest ?? request.url!) ?? [];
   if (name !== undefined) {
-    const named = directory.named(name);
+    const named = directory.findByName(name);
     if (!named?.hasPath) return undefined;
     request.url = path!;
     return named;
@@ -117,17 +122,19 @@ function findMerchant(
   // A proxy may have used the other host
   if (target !== undefined && target.toLowerCase() !== host.toLowerCase()) return undefined;
   const bare = host.toLowerCase().replace(/\.?(:\d*)?$/, "");
-  return directory.at(bare) ?? (shared.has(bare) && !isForHealth(request.url!) ? "shared" : undefined);
+  return (
+    directory.findByHost(bare) ?? (shared.has(bare) && !isHealthUrl(request.url!) ? "shared" : undefined)
+  );
 }
 
-const isForHealth = (url: string): boolean => /^\/(livez|readyz|healthz)($|\?)/.test(url);
+const isHealthUrl = (url: string): boolean => /^\/(livez|readyz|healthz)($|\?)/.test(url);
 
 /** Responds to health checks of load balancers, which use the address of the process. */
 function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
   return new Pipeline()
     .use(requestId(logger))
     .use(async (request, response) => {
-      const obstacles = request.url!.startsWith("/livez") ? [] : await readiness.look();
+      const obstacles = request.url!.startsWith("/livez") ? [] : await readiness.findObstacles();
       response.setHeader("cache-control", "no-store");
       if (obstacles.length === 0) return sendJson(response, 200, { status: "ok" });
       response.setHeader("retry-after", "1");
@@ -137,12 +144,12 @@ function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
 }
 
 /** Creates the responses that refuse requests. They name no merchant and reveal nothing about others. */
-function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
+function createRefusals(options: FrontOptions): Record<Refusal, RequestListener> {
   const { logger, settings, versions } = options;
   const first = new Pipeline()
     .use(requestId(logger))
     .use(securityHeaders)
-    .use(oneHost)
+    .use(requireOneHost)
     .use(crossOrigin(settings.corsOrigins));
   const answer = (send: (response: Response, request: Request) => void, before = first) =>
     before.use((request, response) => send(response, request)).listener(unexpectedError(logger));
@@ -161,7 +168,7 @@ function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
         refuseToken(request, response, new TokenRefusal("invalid", "The access token is not valid.")),
       beforeToken(first, versions),
     ),
-    unknownClient: tokensOfNobody(options, first),
+    unknownClient: serveUnknownClients(options, first),
     suspended: answer((response) =>
       sendError(response, 403, "SUSPENDED", "Suspended", "This API is suspended. Contact its operator."),
     ),
@@ -177,20 +184,20 @@ function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
 function beforeToken(first: Pipeline, versions: readonly Version[]): Pipeline {
   const find = versionFinder(versions, Date.now, { isUnavailable: () => false });
   const head = versions.find(({ kind }) => kind === "floating");
-  return first.useIfAny(head ? eventsEndpoint(head) : null).use((request, response, next) => {
-    if (!isForEndpoint(request.url!)) return next();
+  return first.useIfPresent(head ? eventsEndpoint(head) : null).use((request, response, next) => {
+    if (!isGraphqlUrl(request.url!)) return next();
     if (find(request, response)) return getOrPost(request, response, next);
   });
 }
 
 /** Returns a token endpoint that knows no client, and so refuses all. */
-function tokensOfNobody({ logger, settings }: FrontOptions, first: Pipeline): RequestListener {
+function serveUnknownClients({ logger, settings }: FrontOptions, first: Pipeline): RequestListener {
   const app = express().disable("x-powered-by").disable("etag");
-  app.set("trust proxy", trustOf(settings.trustProxy));
+  app.set("trust proxy", createProxyTrust(settings.trustProxy));
   const known = { rates: new RateLimits(null, logger), refusals: new Refusals(new Registry(), logger) };
   const perMinute = settings.tokenRequestsPerMinute;
-  app.use(tokenEndpoint({ ...known, of: null, logger, perMinute }));
-  return first.use(behind(app)).listener(unexpectedError(logger));
+  app.use(tokenEndpoint({ ...known, merchant: null, logger, perMinute }));
+  return first.use(useExpress(app)).listener(unexpectedError(logger));
 }
 
 function sendError(response: Response, status: number, code: string, title: string, detail: string): void {

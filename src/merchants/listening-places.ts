@@ -1,10 +1,10 @@
 import type { ChangeListener, Listen, Listener } from "../postgres/change-listener.ts";
 
 /** Uses within a second from which a listener starts, and milliseconds without any after which it stops. */
-const [muchPerSecond, idleMs] = [6, 10_000];
+const [busyPerSecond, idleMs] = [6, 10_000];
 
 /** A limited number of connections that listen for notifications, shared by several databases. */
-export class ListeningPlaces {
+export class ListenerSlots {
   #free: number;
 
   constructor(count: number) {
@@ -18,25 +18,25 @@ export class ListeningPlaces {
     return true;
   }
 
-  giveBack(): void {
+  release(): void {
     this.#free++;
   }
 
   /** Listens from now on, if a place is free. */
-  readonly listen: Listen = (begin) => new PlacedListener(begin, this, false);
+  readonly listen: Listen = (begin) => new SlottedListener(begin, this, false);
 
   /** Listens during frequent use, if a place is then free. */
-  readonly listenWhileUsed: Listen = (begin) => new PlacedListener(begin, this, true);
+  readonly listenWhileUsed: Listen = (begin) => new SlottedListener(begin, this, true);
 }
 
 /**
  * A listener that listens if a place is free. Otherwise cached values are unreliable, as when a listener has lost its
  * connection.
  */
-class PlacedListener implements Listener {
+class SlottedListener implements Listener {
   readonly #begin: () => ChangeListener;
-  readonly #places: ListeningPlaces;
-  readonly #isForUse: boolean;
+  readonly #places: ListenerSlots;
+  readonly #isOnDemand: boolean;
   #listener: ChangeListener | null = null;
   #closing: Promise<void> = Promise.resolve();
   /** The number of uses since a time. */
@@ -45,20 +45,20 @@ class PlacedListener implements Listener {
   #isClosed = false;
 
   /** @param isForUse whether it listens only during frequent use */
-  constructor(begin: () => ChangeListener, places: ListeningPlaces, isForUse: boolean) {
+  constructor(begin: () => ChangeListener, places: ListenerSlots, isForUse: boolean) {
     this.#begin = begin;
     this.#places = places;
-    this.#isForUse = isForUse;
+    this.#isOnDemand = isForUse;
     if (!isForUse) this.#listen();
   }
 
   /** Notes that a caller relies on it. */
   use(): void {
-    if (!this.#isForUse) return;
+    if (!this.#isOnDemand) return;
     if (this.#listener) return void this.#idle!.refresh();
     const now = performance.now();
     if (now - this.#uses.since > 1_000) this.#uses = { count: 0, since: now };
-    if (++this.#uses.count < muchPerSecond || this.#isClosed || !this.#listen()) return;
+    if (++this.#uses.count < busyPerSecond || this.#isClosed || !this.#listen()) return;
     this.#idle = setTimeout(() => this.#end(), idleMs).unref();
   }
 
@@ -82,7 +82,7 @@ class PlacedListener implements Listener {
   #end(): void {
     if (!this.#listener) return;
     clearTimeout(this.#idle);
-    this.#closing = this.#listener.close().finally(() => this.#places.giveBack());
+    this.#closing = this.#listener.close().finally(() => this.#places.release());
     this.#listener = null;
   }
 }

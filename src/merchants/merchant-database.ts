@@ -1,12 +1,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
-import { placeOf, withClient } from "../postgres/client.ts";
+import { formatAddress, withClient } from "../postgres/client.ts";
 import type { MigrateOptions } from "../migrations/migrate-options.ts";
 import { migrateDatabase } from "../migrations/migrations.ts";
-import { besides, committedKeys, copyTemplate, createServed } from "../migrations/templates.ts";
+import {
+  urlOfDatabase,
+  readCommittedKeys,
+  copyTemplate,
+  createServedDatabase,
+} from "../migrations/templates.ts";
 import { templateName } from "../migrations/templates.ts";
-import { fenceNeighbours } from "../migrations/neighbours.ts";
+import { revokeDefaultDatabases } from "../migrations/neighbours.ts";
 import { dropDatabase, isTaken } from "../migrations/own-databases.ts";
 import { requireVersion } from "../migrations/requirements.ts";
 import { ensureRoles } from "../postgres/roles.ts";
@@ -14,11 +19,11 @@ import { installQueueSchema } from "../migrations/worker-schema.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /** Returns the name of a merchant's database. */
-export const databaseOf = (merchant: string): string => `merchant_${merchant}`;
-const loginOf = (merchant: string): string => `merchant_${merchant}_login`;
+export const merchantDatabaseName = (merchant: string): string => `merchant_${merchant}`;
+const loginRole = (merchant: string): string => `merchant_${merchant}_login`;
 
 /** Returns the server of a database, to distinguish clusters. */
-export const serverOf = (url: string): string => placeOf(new URL("/", url).href);
+export const serverAddress = (url: string): string => formatAddress(new URL("/", url).href);
 
 /**
  * Creates a merchant's database: a copy of a template that has all migrations, with its own roles.
@@ -33,15 +38,15 @@ export async function addMerchantDatabase(
   merchant: string,
   { template }: { template?: string } = {},
 ): Promise<string> {
-  const name = databaseOf(merchant);
-  const url = besides(adminUrl, name);
+  const name = merchantDatabaseName(merchant);
+  const url = urlOfDatabase(adminUrl, name);
   return withClient(adminUrl, async (admin) => {
     await requireVersion(admin);
     await ensureRoles(admin);
-    await fenceNeighbours(url);
-    const there = new UserError(`There is already a database ${name} at ${placeOf(adminUrl)}.`);
+    await revokeDefaultDatabases(url);
+    const alreadyExists = new UserError(`There is already a database ${name} at ${formatAddress(adminUrl)}.`);
     const { rowCount } = await admin.query("select from pg_database where datname = $1", [name]);
-    if (rowCount === 1) throw there;
+    if (rowCount === 1) throw alreadyExists;
     // Uses another name first, because another command may create the database at the same time
     let own = `new_merchant_${randomUUID()}`;
     try {
@@ -50,10 +55,10 @@ export async function addMerchantDatabase(
       const [from, to] = [own, name].map((each) => pg.escapeIdentifier(each));
       await admin.query(`alter database ${from} rename to ${to}`);
       own = name;
-      return await takeOver(url, merchant, { renewPassword: true });
+      return await assignToMerchant(url, merchant, { renewPassword: true });
     } catch (error) {
       await dropDatabase(admin, own);
-      throw isTaken(error) ? there : error;
+      throw isTaken(error) ? alreadyExists : error;
     }
   });
 }
@@ -67,7 +72,7 @@ export async function migrateMerchantDatabase(
   await migrateDatabase(adminUrl, options);
   await installQueueSchema(adminUrl);
   // Migrations may have granted rights to other roles
-  await takeOver(adminUrl, merchant);
+  await assignToMerchant(adminUrl, merchant);
 }
 
 /** Drops a merchant's database and its roles. */
@@ -78,14 +83,14 @@ export async function dropMerchantDatabase(
 ): Promise<void> {
   await withClient(adminUrl, async (admin) => {
     await dropDatabase(admin, database);
-    for (const role of rolesOf(merchant))
+    for (const role of listRoles(merchant))
       await admin.query(`drop role if exists ${pg.escapeIdentifier(role)}`);
   });
 }
 
 /** Finds other databases in which a merchant's roles have rights, for example after a move. Such roles can't be dropped. */
-export const otherDatabasesOf = (adminUrl: string, merchant: string, database: string): Promise<string[]> =>
-  databasesBy(
+export const findOtherDatabases = (adminUrl: string, merchant: string, database: string): Promise<string[]> =>
+  queryDatabases(
     adminUrl,
     `select distinct d.datname as name
      from pg_shdepend s
@@ -93,38 +98,38 @@ export const otherDatabasesOf = (adminUrl: string, merchant: string, database: s
      where s.refclassid = 'pg_authid'::regclass and d.datname <> $2
        and s.refobjid in (select oid from pg_roles where rolname = any ($1))
      order by d.datname`,
-    [rolesOf(merchant), database],
+    [listRoles(merchant), database],
   );
 
 /** Finds other databases of the cluster that a merchant's role may open. By default Postgres lets every role connect. */
-export const openDatabases = (adminUrl: string, merchant: string): Promise<string[]> =>
-  databasesBy(
+export const findOpenDatabases = (adminUrl: string, merchant: string): Promise<string[]> =>
+  queryDatabases(
     adminUrl,
     `select datname as name from pg_database
      where datallowconn and has_database_privilege($1, oid, 'connect') and datname <> $2 order by datname`,
-    [loginOf(merchant), databaseOf(merchant)],
+    [loginRole(merchant), merchantDatabaseName(merchant)],
   );
 
-const databasesBy = (adminUrl: string, query: string, values: unknown[]): Promise<string[]> =>
+const queryDatabases = (adminUrl: string, query: string, values: unknown[]): Promise<string[]> =>
   withClient(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ name: string }>(query, values);
     return rows.map(({ name }) => name);
   });
 
-const apiLoginOf = (merchant: string): string => `merchant_${merchant}_api_login`;
+const apiLoginRole = (merchant: string): string => `merchant_${merchant}_api_login`;
 
 /** Returns all roles of a merchant. */
-export const rolesOf = (merchant: string): string[] => [loginOf(merchant), apiLoginOf(merchant)];
+export const listRoles = (merchant: string): string[] => [loginRole(merchant), apiLoginRole(merchant)];
 
 /** Creates a database with all committed migrations and the job queue. */
 async function copyMigrated(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
-  const template = templateName("merchant", (await committedKeys()).at(-1) ?? "none");
+  const template = templateName("merchant", (await readCommittedKeys()).at(-1) ?? "none");
   await copyTemplate(admin, adminUrl, name, {
     template,
     async make(made) {
-      await createServed(admin, adminUrl, made);
+      await createServedDatabase(admin, adminUrl, made);
       // Migrations leave dead rows, a fifth of the size, which would be in each copy
-      await withClient(besides(adminUrl, made), (client) => client.query("vacuum full"));
+      await withClient(urlOfDatabase(adminUrl, made), (client) => client.query("vacuum full"));
     },
   });
 }
@@ -133,7 +138,7 @@ const createFrom = (name: string, template: string): string =>
   `create database ${pg.escapeIdentifier(name)} owner service_owner template ${pg.escapeIdentifier(template)}`;
 
 /** Parameters of a URL that identify the user. They override the user name before the host. */
-const ofAdministrator = ["user", "password", "sslcert", "sslkey"];
+const administratorParameters = ["user", "password", "sslcert", "sslkey"];
 
 /**
  * Creates the roles of a merchant, gives them access to its database, and revokes everyone else's.
@@ -141,7 +146,7 @@ const ofAdministrator = ["user", "password", "sslcert", "sslkey"];
  * @param url the URL of the database, as administrator
  * @returns the URL with which the service connects, if there is a new password
  */
-export async function takeOver(
+export async function assignToMerchant(
   url: string,
   merchant: string,
   { renewPassword } = { renewPassword: false },
@@ -151,7 +156,7 @@ export async function takeOver(
     await client.query("begin");
     // Roles belong to the cluster: concurrent set-ups of two databases would collide
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
-    const roles = rolesOf(merchant);
+    const roles = listRoles(merchant);
     await client.query(
       "select set_config('merchant.login', $1, true), set_config('merchant.api_login', $2, true)",
       roles,
@@ -166,7 +171,7 @@ export async function takeOver(
         );
     await client.query("commit");
   });
-  const own = Object.assign(new URL(url), { username: loginOf(merchant), password });
-  for (const name of ofAdministrator) own.searchParams.delete(name);
+  const own = Object.assign(new URL(url), { username: loginRole(merchant), password });
+  for (const name of administratorParameters) own.searchParams.delete(name);
   return own.href;
 }

@@ -1,20 +1,25 @@
 import pg from "pg";
 import { copyDatabase, requireDumpPrograms } from "../cluster/pg-dump.ts";
-import { databaseIn, placeOf, withClient } from "../postgres/client.ts";
+import { getDatabaseName, formatAddress, withClient } from "../postgres/client.ts";
 import { retryLocked } from "../migrations/retry-locked.ts";
-import type { LockLimits } from "../migrations/retry-locked.ts";
-import { besides } from "../migrations/templates.ts";
+import type { LockRetryOptions } from "../migrations/retry-locked.ts";
+import { urlOfDatabase } from "../migrations/templates.ts";
 import { dropDatabase, dropOwn, markSql } from "../migrations/own-databases.ts";
 import { requireVersion } from "../migrations/requirements.ts";
 import { ensureRoles } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause } from "../lib/retry.ts";
-import { databaseOf, rolesOf, takeOver } from "./merchant-database.ts";
+import { merchantDatabaseName, listRoles, assignToMerchant } from "./merchant-database.ts";
 
 /** The mark of an unfinished copy, which another attempt drops. */
 const unfinished = "npx erp merchants move makes this copy";
 /** Postgres settings whose values are lists of names. */
-const lists = ["local_preload_libraries", "search_path", "session_preload_libraries", "temp_tablespaces"];
+const listSettings = [
+  "local_preload_libraries",
+  "search_path",
+  "session_preload_libraries",
+  "temp_tablespaces",
+];
 
 /** A merchant to move. Both URLs have superusers. */
 export interface Move {
@@ -24,7 +29,7 @@ export interface Move {
   /** A database of the cluster that it moves to. */
   adminUrl: string;
   /** Limits for waiting, the same as for migrations. */
-  locks: LockLimits;
+  locks: LockRetryOptions;
   /** Checks that the merchant should still be moved, now that writes are blocked. */
   onLocked: () => Promise<void>;
   /** Switches the service to the copy. The old database can no longer be used. */
@@ -43,28 +48,28 @@ export async function moveMerchantDatabase({
   onLocked,
   onCopied,
 }: Move): Promise<void> {
-  const name = databaseOf(merchant);
-  const url = besides(adminUrl, name);
+  const name = merchantDatabaseName(merchant);
+  const url = urlOfDatabase(adminUrl, name);
   // Uses new connections, because one that is idle during the copy may be dropped
-  const there = <T>(work: (admin: pg.Client) => Promise<T>) => withClient(adminUrl, work);
+  const onTarget = <T>(work: (admin: pg.Client) => Promise<T>) => withClient(adminUrl, work);
   await withClient(fromUrl, async (from) => {
-    await there(requireVersion);
+    await onTarget(requireVersion);
     await requireDumpPrograms(await majorVersion(from), [fromUrl, adminUrl]);
-    await there(async (admin) => {
-      await refuseForeign(admin, adminUrl, name);
+    await onTarget(async (admin) => {
+      await requireNoOtherDatabase(admin, adminUrl, name);
       await ensureRoles(admin);
     });
     await lockTables(from, locks);
     await onLocked();
-    await there((admin) => createLike(from, admin, name));
+    await onTarget((admin) => createLike(from, admin, name));
     let isServed = false;
     try {
-      await takeOver(url, merchant);
-      await there((admin) => copySettings(from, admin, name));
+      await assignToMerchant(url, merchant);
+      await onTarget((admin) => copySettings(from, admin, name));
       await copyDatabase(fromUrl, url);
-      const databaseUrl = await takeOver(url, merchant, { renewPassword: true });
+      const databaseUrl = await assignToMerchant(url, merchant, { renewPassword: true });
       // From now on no other attempt drops it
-      await there((admin) => admin.query(markSql(name, null)));
+      await onTarget((admin) => admin.query(markSql(name, null)));
       await switchOver(fromUrl, merchant, async () => {
         // Fails if the locks are gone: a client may then have written something
         await from.query("select");
@@ -72,7 +77,7 @@ export async function moveMerchantDatabase({
         isServed = true;
       });
     } catch (error) {
-      if (!isServed) await there((admin) => dropDatabase(admin, name)).catch(() => {});
+      if (!isServed) await onTarget((admin) => dropDatabase(admin, name)).catch(() => {});
       throw error;
     }
   });
@@ -86,15 +91,15 @@ async function majorVersion(client: pg.Client): Promise<number> {
 }
 
 /** Drops the copy of an interrupted attempt. @throws {UserError} when the database isn't such a copy */
-async function refuseForeign(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
+async function requireNoOtherDatabase(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
   if (await dropOwn(admin, name, unfinished)) return;
   throw new UserError(
-    `There is already a database ${name} at ${placeOf(adminUrl)}. If it isn't needed, drop it and start again: drop database "${name}";`,
+    `There is already a database ${name} at ${formatAddress(adminUrl)}. If it isn't needed, drop it and start again: drop database "${name}";`,
   );
 }
 
 /** Blocks writes until the connection ends. It waits for running writes, without delaying others for long. */
-async function lockTables(client: pg.Client, limits: LockLimits): Promise<void> {
+async function lockTables(client: pg.Client, limits: LockRetryOptions): Promise<void> {
   const { rows } = await client.query<{ names: string }>(
     `select string_agg(format('%I.%I', n.nspname, c.relname), ', ' order by c.oid) as names
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -144,7 +149,7 @@ async function copySettings(from: pg.Client, admin: pg.Client, name: string): Pr
   );
   for (const { role, key, value } of rows) {
     const whose = role === null ? "" : `role ${pg.escapeIdentifier(role)} in `;
-    const values = lists.includes(key) ? namesIn(value) : [value];
+    const values = listSettings.includes(key) ? parseNames(value) : [value];
     await admin.query(
       `alter ${whose}database ${pg.escapeIdentifier(name)} set ${pg.escapeIdentifier(key)} = ${values.map(pg.escapeLiteral).join(", ")}`,
     );
@@ -152,7 +157,7 @@ async function copySettings(from: pg.Client, admin: pg.Client, name: string): Pr
 }
 
 /** Parses the list of names in a setting, some of which may be quoted. */
-function namesIn(list: string): string[] {
+function parseNames(list: string): string[] {
   const names = Array.from(list.matchAll(/"((?:""|[^"])*)"|[^\s,]+/g), ([plain, quoted]) =>
     quoted === undefined ? plain.toLowerCase() : quoted.replaceAll('""', '"'),
   );
@@ -161,9 +166,9 @@ function namesIn(list: string): string[] {
 
 /** Ends the service's access to the old database for good, before the merchant is served from the new one. */
 async function switchOver(fromUrl: string, merchant: string, onCopied: () => Promise<void>): Promise<void> {
-  const roles = rolesOf(merchant);
+  const roles = listRoles(merchant);
   const names = roles.map((role) => pg.escapeIdentifier(role)).join(", ");
-  const database = pg.escapeIdentifier(databaseIn(fromUrl));
+  const database = pg.escapeIdentifier(getDatabaseName(fromUrl));
   const grant = `grant connect on database ${database} to ${names}`;
   try {
     await withClient(fromUrl, async (client) => {
@@ -177,7 +182,7 @@ async function switchOver(fromUrl: string, merchant: string, onCopied: () => Pro
       const { message } = error as Error;
       throw new UserError(
         `${message}\nThe merchant's roles can no longer connect to its database, and the right can't be restored (${cause.message}). ` +
-          `Restore it as superuser at ${placeOf(fromUrl)}: ${grant};`,
+          `Restore it as superuser at ${formatAddress(fromUrl)}: ${grant};`,
         { cause: error },
       );
     });
@@ -191,7 +196,7 @@ const endsWithinMs = 30_000;
 /** Ends all sessions of some roles. A session that has just begun may not be visible yet, so it checks twice. */
 async function endSessions(client: pg.Client, roles: readonly string[]): Promise<void> {
   const deadline = performance.now() + endsWithinMs;
-  for (let none = 0; none < 2; await pause(20)) {
+  for (let emptyRounds = 0; emptyRounds < 2; await pause(20)) {
     if (performance.now() > deadline)
       throw new UserError(
         "Sessions in the old database don't end. Look for them in pg_stat_activity, and move the merchant later.",
@@ -200,6 +205,6 @@ async function endSessions(client: pg.Client, roles: readonly string[]): Promise
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = any ($1)",
       [roles],
     );
-    none = rowCount === 0 ? none + 1 : 0;
+    emptyRounds = rowCount === 0 ? emptyRounds + 1 : 0;
   }
 }

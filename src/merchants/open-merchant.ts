@@ -1,20 +1,20 @@
 import pg from "pg";
 import type { Pool } from "pg";
 import { issuerFor } from "../auth/access-token.ts";
-import { readFirstRights } from "../auth/rights-now.ts";
-import type { FirstRights } from "../auth/rights-now.ts";
-import { migrationsWanted } from "../migrations/migrations.ts";
+import { readInitialRights } from "../auth/rights-now.ts";
+import type { InitialRights } from "../auth/rights-now.ts";
+import { countRequiredMigrations } from "../migrations/migrations.ts";
 import { createPool } from "../postgres/pool.ts";
 import type { PoolOptions } from "../postgres/pool.ts";
-import { keepSettings } from "../jobs/retention-periods.ts";
-import { asApiLogin } from "../postgres/roles.ts";
+import { retentionSettings } from "../jobs/retention-periods.ts";
+import { toApiLoginUrl } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { openApp } from "../process/open-app.ts";
 import type { App } from "../process/open-app.ts";
-import type { Shared } from "../process/shared.ts";
-import { serverOf } from "./merchant-database.ts";
-import type { Common } from "./common.ts";
+import type { ProcessParts } from "../process/shared.ts";
+import { serverAddress } from "./merchant-database.ts";
+import type { SharedParts } from "./common.ts";
 import type { Merchant } from "./merchant.ts";
 
 /** The maximum number of connections of a merchant for tokens, documents and the administration. */
@@ -40,7 +40,7 @@ interface OpenOptions {
   /** Whether it is opened for an operation. Then a connection for operations is opened meanwhile. */
   forOperation: boolean;
   /** Called at later requests with the state of its migrations. */
-  onState: Shared["onState"];
+  onState: ProcessParts["onState"];
   /** Called when usage counts have been written, with the number of rows. */
   onCounted: (rows: number) => void;
 }
@@ -52,7 +52,7 @@ interface OpenOptions {
  */
 export async function openMerchant(
   merchant: Merchant,
-  common: Common,
+  common: SharedParts,
   { forOperation, onState, onCounted }: OpenOptions,
 ): Promise<OpenMerchant> {
   await using opened = new AsyncDisposableStack();
@@ -67,22 +67,22 @@ export async function openMerchant(
     return pool;
   };
   const pool = open(databaseUrl, servicePoolSize);
-  const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
-    settings: keepSettings(settings.keep),
+  const apiPool = open(toApiLoginUrl(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
+    settings: retentionSettings(settings.keep),
   });
   const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
-  const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
+  const warmUp = forOperation ? apiPool.connect().then((client) => client.release()) : null;
   // If this connection fails, the operation gets the error
-  const [firstRights] = await Promise.all([readRights(pool, common.migrated), ahead?.catch(() => {})]);
+  const [firstRights] = await Promise.all([readRights(pool, common.migrated), warmUp?.catch(() => {})]);
   const app = await openApp({
-    settings: { ...settings, hosts, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
+    settings: { ...settings, hosts, publicUrl: buildPublicUrl(merchant, settings.publicUrl) },
     pool,
     apiPool,
     limiterPool,
-    tracing: tracing?.of(name) ?? null,
+    tracing: tracing?.forMerchant(name) ?? null,
     versions: common.offered,
     logger: common.logger.child({ merchant: name }),
-    shared: sharedWith(merchant, common, { share: allotment, firstRights, onState }, onCounted),
+    shared: createProcessParts(merchant, common, { share: allotment, firstRights, onState }, onCounted),
   });
   opened.defer(() => app.close());
   const closing = opened.move();
@@ -90,27 +90,27 @@ export async function openMerchant(
 }
 
 /** Returns the parts of the process for the service of one merchant. */
-function sharedWith(
+function createProcessParts(
   { name, databaseUrl }: Merchant,
-  common: Common,
-  own: Pick<Shared, "share" | "onState"> & { firstRights: FirstRights },
+  common: SharedParts,
+  own: Pick<ProcessParts, "share" | "onState"> & { firstRights: InitialRights },
   onCounted: (rows: number) => void,
-): Shared {
+): ProcessParts {
   const { versions, places, loop, thread, renderer, documentation, counting } = common;
   return {
     ...own,
     issuer: issuerFor(name),
-    labelFigures: (registry) => registry.setDefaultLabels({ merchant: name }),
+    labelMetrics: (registry) => registry.setDefaultLabels({ merchant: name }),
     serveVersions: (parts) => versions.for(own.firstRights.state, parts),
     listen: places.listen,
     listenWhileUsed: places.listenWhileUsed,
     usage: {
       intervalMs: countsMs,
       onWritten: onCounted,
-      inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
+      inTurn: (write) => counting.run(name, write, serverAddress(databaseUrl)),
     },
     turns: new EventLoopQueue({ queue: loop, owner: name }),
-    schemaWork: (onWorked) => thread.of(name, onWorked),
+    schemaWork: (onWorked) => thread.forMerchant(name, onWorked),
     renderer: { render: (config) => renderer.render(config, name) },
     documentation,
   };
@@ -122,9 +122,9 @@ function sharedWith(
  * @param migrated states that are known to have all migrations
  * @throws {UserError} when the database lacks some
  */
-async function readRights(pool: Pool, migrated: Set<string>): Promise<FirstRights> {
+async function readRights(pool: Pool, migrated: Set<string>): Promise<InitialRights> {
   try {
-    const rights = await readFirstRights(pool);
+    const rights = await readInitialRights(pool);
     if (!migrated.has(rights.state)) await requireMigrations(pool);
     migrated.add(rights.state);
     return rights;
@@ -137,12 +137,12 @@ async function readRights(pool: Pool, migrated: Set<string>): Promise<FirstRight
 
 async function requireMigrations(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ count: number }>("select api_meta.migration_count() as count");
-  if (rows[0]!.count < (await migrationsWanted()))
+  if (rows[0]!.count < (await countRequiredMigrations()))
     throw new UserError("The database lacks migrations: run `npx erp merchants migrate`.");
 }
 
 /** Returns the address that clients of a merchant use, with its first host. */
-function publicUrlOf({ hosts: [host] }: Merchant, publicUrl: string | undefined): string | undefined {
+function buildPublicUrl({ hosts: [host] }: Merchant, publicUrl: string | undefined): string | undefined {
   if (publicUrl === undefined || host === undefined) return undefined;
   return Object.assign(new URL(publicUrl), { hostname: host }).origin;
 }

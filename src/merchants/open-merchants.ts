@@ -3,7 +3,7 @@ import { UserError } from "../errors/user-error.ts";
 import { FirstRequests } from "./first-requests.ts";
 import type { Merchant } from "./merchant.ts";
 import { openMerchant } from "./open-merchant.ts";
-import type { Common } from "./common.ts";
+import type { SharedParts } from "./common.ts";
 import type { OpenMerchant } from "./open-merchant.ts";
 
 /** Milliseconds without requests after which a merchant is closed: its buckets of points are full again by then. */
@@ -29,11 +29,11 @@ interface Entry {
   /** When opening it failed. */
   failedAt: number | null;
   /** Aborted when it is to be closed. */
-  leaving: AbortController;
+  closing: AbortController;
   /** The number of running requests. */
   running: number;
   usedAt: number;
-  lookedAt: number;
+  checkedAt: number;
   /** Whether it is being opened again. */
   isOutdated: boolean;
 }
@@ -41,15 +41,15 @@ interface Entry {
 /** The open merchants of a process. The first request opens a merchant; it is closed after some time without requests. */
 export class OpenMerchants {
   readonly firstRequests = new FirstRequests();
-  readonly #common: Common;
+  readonly #common: SharedParts;
   readonly #onCounted: (merchant: string, rows: number) => void;
   readonly #entries = new Map<string, Entry>();
   /** Merchants that are finishing their last requests. */
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #closing = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
 
   /** @param onCounted called when a merchant's usage counts have been written, with the number of rows */
-  constructor(common: Common, onCounted: (merchant: string, rows: number) => void) {
+  constructor(common: SharedParts, onCounted: (merchant: string, rows: number) => void) {
     this.#common = common;
     this.#onCounted = onCounted;
     this.#timer = setInterval(() => this.#sweep(), sweepMs).unref();
@@ -76,23 +76,23 @@ export class OpenMerchants {
     purpose: Purpose,
     work: (open: OpenMerchant, leaving: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const entry = this.#entryOf(merchant, purpose);
+    const entry = this.#getEntry(merchant, purpose);
     const firstAnswered = entry.open || purpose === "background" ? null : this.firstRequests.begin();
     entry.running++;
     try {
-      return await work(entry.open ?? (await entry.opening), entry.leaving.signal);
+      return await work(entry.open ?? (await entry.opening), entry.closing.signal);
     } finally {
       entry.running--;
       entry.usedAt = performance.now();
       firstAnswered?.();
-      this.#look(entry);
+      this.#checkMigrations(entry);
     }
   }
 
   /** Closes a merchant that has changed, once its running requests have ended. */
-  outdate(name: string): void {
+  invalidate(name: string): void {
     const entry = this.#entries.get(name);
-    if (entry) this.#leave(entry);
+    if (entry) this.#closeEntry(entry);
   }
 
   /** Writes the remaining usage counts, before the process ends. */
@@ -106,14 +106,14 @@ export class OpenMerchants {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    for (const entry of this.#entries.values()) this.#leave(entry, 0);
-    await Promise.all(this.#leaving);
+    for (const entry of this.#entries.values()) this.#closeEntry(entry, 0);
+    await Promise.all(this.#closing);
   }
 
-  #entryOf(merchant: Merchant, purpose: Purpose): Entry {
+  #getEntry(merchant: Merchant, purpose: Purpose): Entry {
     const known = this.#entries.get(merchant.name);
     if (known?.merchant === merchant && !this.#mayRetry(known)) return known;
-    if (known) this.#leave(known);
+    if (known) this.#closeEntry(known);
     const entry = this.#open(merchant, purpose === "operation");
     this.#entries.set(merchant.name, entry);
     entry.opening.catch((error: Error) => this.#report(merchant, error));
@@ -133,16 +133,16 @@ export class OpenMerchants {
       opening: openMerchant(merchant, this.#common, { forOperation, onState, onCounted }),
       open: null,
       failedAt: null,
-      leaving: new AbortController(),
+      closing: new AbortController(),
       running: 0,
       usedAt: now,
-      lookedAt: now,
+      checkedAt: now,
       isOutdated: false,
     };
     entry.opening.then(
       (open) => {
         entry.open = open;
-        entry.lookedAt = entry.usedAt = performance.now();
+        entry.checkedAt = entry.usedAt = performance.now();
       },
       () => (entry.failedAt = performance.now()),
     );
@@ -157,23 +157,23 @@ export class OpenMerchants {
   }
 
   /** Checks from time to time whether the database has been migrated. Without a listener, each request checks it anyway. */
-  #look(entry: Entry): void {
-    if (!entry.open || entry.leaving.signal.aborted) return;
-    if (performance.now() - entry.lookedAt < stateHoldsMs) return;
-    entry.lookedAt = performance.now();
-    entry.open.app.rights.look().catch((error: Error) => this.#report(entry.merchant, error));
+  #checkMigrations(entry: Entry): void {
+    if (!entry.open || entry.closing.signal.aborted) return;
+    if (performance.now() - entry.checkedAt < stateHoldsMs) return;
+    entry.checkedAt = performance.now();
+    entry.open.app.rights.checkForChanges().catch((error: Error) => this.#report(entry.merchant, error));
   }
 
   /** Notes the state of a database's migrations. If it has changed, opens the merchant again and then closes the old one. */
   #noteState(entry: Entry, state: string): void {
-    entry.lookedAt = performance.now();
+    entry.checkedAt = performance.now();
     if (!entry.open || entry.isOutdated || entry.open.state === state) return;
     entry.isOutdated = true;
     const replace = async () => {
       const next = this.#open(entry.merchant);
       await next.opening;
       if (this.#entries.get(entry.merchant.name) !== entry) return closeWhenDone(next, 0);
-      this.#leave(entry);
+      this.#closeEntry(entry);
       this.#entries.set(entry.merchant.name, next);
     };
     // On failure the old one continues; the next check tries again
@@ -182,24 +182,24 @@ export class OpenMerchants {
         entry.isOutdated = false;
         this.#report(entry.merchant, error);
       })
-      .finally(() => this.#leaving.delete(replacing));
-    this.#leaving.add(replacing);
+      .finally(() => this.#closing.delete(replacing));
+    this.#closing.add(replacing);
   }
 
   #sweep(): void {
     const now = performance.now();
     for (const entry of this.#entries.values()) {
       const isIdle = entry.open !== null && entry.running === 0 && now - entry.usedAt > idleMs;
-      if (isIdle || this.#mayRetry(entry)) this.#leave(entry);
+      if (isIdle || this.#mayRetry(entry)) this.#closeEntry(entry);
     }
   }
 
   /** Lets a merchant finish its running requests, then closes it. */
-  #leave(entry: Entry, withinMs = lastRequestsMs): void {
+  #closeEntry(entry: Entry, withinMs = lastRequestsMs): void {
     if (this.#entries.get(entry.merchant.name) === entry) this.#entries.delete(entry.merchant.name);
-    entry.leaving.abort();
-    const leaving = closeWhenDone(entry, withinMs).finally(() => this.#leaving.delete(leaving));
-    this.#leaving.add(leaving);
+    entry.closing.abort();
+    const leaving = closeWhenDone(entry, withinMs).finally(() => this.#closing.delete(leaving));
+    this.#closing.add(leaving);
   }
 }
 

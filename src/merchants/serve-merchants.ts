@@ -5,14 +5,14 @@ import type { Settings } from "../process/settings.ts";
 import { versions as allVersions } from "../versions/versions.ts";
 import type { Version } from "../versions/versions.ts";
 import { Background } from "./background.ts";
-import { openCommon } from "./common.ts";
-import type { CommonOptions } from "./common.ts";
+import { openSharedParts } from "./common.ts";
+import type { SharedPartsOptions } from "./common.ts";
 import { Directory } from "./directory.ts";
-import { front } from "./front.ts";
+import { createRouter } from "./front.ts";
 import { MerchantsRegistry } from "./merchants-registry.ts";
 import { OpenMerchants } from "./open-merchants.ts";
 
-export interface ServeMerchantsOptions extends Omit<CommonOptions, "versions"> {
+export interface ServeMerchantsOptions extends Omit<SharedPartsOptions, "versions"> {
   settings: Settings & { merchants: string };
   /** Whether this process watches all merchants for background work, and not only those that it writes to. */
   isBackground?: boolean;
@@ -35,14 +35,14 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   const closing = new AsyncDisposableStack();
   let started: Background | undefined;
   try {
-    const common = await openCommon({ ...options, versions }, closing);
+    const common = await openSharedParts({ ...options, versions }, closing);
     const merchants = new OpenMerchants(common, (name, rows) => background.noteCounted(name, rows));
     closing.defer(() => merchants.close());
     const background: Background = new Background(common, merchants, isBackground);
     started = background;
     const directory = new Directory(settings.merchants, logger, (name) => {
-      merchants.outdate(name);
-      background.outdate(name, directory.named(name));
+      merchants.invalidate(name);
+      background.update(name, directory.findByName(name));
     });
     closing.defer(() => directory.close());
     const readiness = new Readiness(logger);
@@ -51,7 +51,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
     const serving = await listen({
       settings,
       logger,
-      listener: front(directory, merchants, { settings, logger, readiness, versions, onWritten }),
+      listener: createRouter(directory, merchants, { settings, logger, readiness, versions, onWritten }),
       readiness,
       figures: new MerchantsRegistry(common, merchants, background),
       begin: () => [background, { stop: () => merchants.writeCounts() }],

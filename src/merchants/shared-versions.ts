@@ -2,11 +2,11 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { readCatalog } from "../../plugins/index.ts";
-import { livingOf, versionBuilder } from "../process/build-versions.ts";
-import type { BuildOptions, OwnOfVersions } from "../process/build-versions.ts";
+import { listActiveVersions, versionBuilder } from "../process/build-versions.ts";
+import type { BuildOptions, OwnVersionParts } from "../process/build-versions.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import type { WithClients } from "../postgres/pg-service.ts";
-import { fingerprintOf } from "../versions/fingerprint.ts";
+import { computeFingerprint } from "../versions/fingerprint.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
 
@@ -28,7 +28,7 @@ export class SharedVersions {
   #building: Promise<unknown> = Promise.resolve();
 
   constructor(options: BuildOptions) {
-    this.#versions = livingOf(options);
+    this.#versions = listActiveVersions(options);
     this.#builds = new LRUCache({ max: maxKept.builds * Math.max(1, this.#versions.length) });
     this.#build = versionBuilder(options);
   }
@@ -38,15 +38,18 @@ export class SharedVersions {
    *
    * @param state the state of its database's migrations. If it is unknown, the catalog is read
    */
-  async for(state: string, { pgService, mutationChecks }: OwnOfVersions): Promise<ServedVersion[]> {
+  async for(state: string, { pgService, mutationChecks }: OwnVersionParts): Promise<ServedVersion[]> {
     const { adaptor, adaptorSettings } = pgService;
     const withPgClient = await adaptor.createWithPgClient(adaptorSettings);
     const own = { withPgClient, mutationChecks };
-    return (await this.#of(state, pgService)).map((version) => versionFor(version, own));
+    return (await this.#findBuilds(state, pgService)).map((version) => bindVersion(version, own));
   }
 
-  async #of(state: string, pgService: GraphileConfig.PgServiceConfiguration): Promise<ServedVersion[]> {
-    const found = this.#byState.get(state) ?? this.#make(pgService);
+  async #findBuilds(
+    state: string,
+    pgService: GraphileConfig.PgServiceConfiguration,
+  ): Promise<ServedVersion[]> {
+    const found = this.#byState.get(state) ?? this.#buildAll(pgService);
     this.#byState.set(state, found);
     let isComplete = false;
     try {
@@ -59,11 +62,11 @@ export class SharedVersions {
     }
   }
 
-  async #make(pgService: GraphileConfig.PgServiceConfiguration): Promise<ServedVersion[]> {
+  async #buildAll(pgService: GraphileConfig.PgServiceConfiguration): Promise<ServedVersion[]> {
     const served: ServedVersion[] = [];
     for (const version of this.#versions) {
       const catalog = await readCatalog(pgService, version.schemaName);
-      const key = `${version.slug} ${fingerprintOf(catalog)}`;
+      const key = `${version.slug} ${computeFingerprint(catalog)}`;
       const build = this.#builds.get(key) ?? this.#buildInTurn(version, catalog);
       this.#builds.set(key, build);
       const built = await build;
@@ -74,7 +77,7 @@ export class SharedVersions {
   }
 
   #buildInTurn(version: Version, catalog: string): Promise<ServedVersion> {
-    const build = this.#building.then(() => this.#build(version, refusingService(), {}, catalog));
+    const build = this.#building.then(() => this.#build(version, createRefusingService(), {}, catalog));
     this.#building = build.catch(() => {});
     return build;
   }
@@ -84,7 +87,7 @@ export class SharedVersions {
  * Creates a version for one merchant. It was built with connections that refuse all work, so that nothing can run without
  * the merchant's connections.
  */
-const versionFor = (
+const bindVersion = (
   shared: ServedVersion,
   { withPgClient, mutationChecks: checks }: { withPgClient: WithClients; mutationChecks: MutationChecks },
 ): ServedVersion => ({
@@ -97,7 +100,7 @@ const versionFor = (
 });
 
 /** Connections that refuse all work: a plan without its merchant's connections must fail, and not read another's data. */
-function refusingService(): GraphileConfig.PgServiceConfiguration {
+function createRefusingService(): GraphileConfig.PgServiceConfiguration {
   const refuse = () => {
     throw new Error("A plan was run without the connections of its merchant.");
   };

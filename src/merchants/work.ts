@@ -2,18 +2,18 @@ import type { Logger } from "pino";
 import { workOnNext } from "../bulk/bulk-work.ts";
 import type { Allotment } from "../postgres/allotment.ts";
 import { createJobPool } from "../postgres/background-pool.ts";
-import { keepSettings } from "../jobs/retention-periods.ts";
-import { asApiLogin } from "../postgres/roles.ts";
-import { choresOf, queueChores, returnAbandoned } from "../jobs/chores.ts";
+import { retentionSettings } from "../jobs/retention-periods.ts";
+import { toApiLoginUrl } from "../postgres/roles.ts";
+import { listChores, queueChores, returnAbandonedJobs } from "../jobs/chores.ts";
 import { sharedReading } from "../jobs/exchange-rates/read.ts";
-import { runUntilTrouble } from "../jobs/worker-run.ts";
-import { tasksOf } from "../jobs/tasks.ts";
+import { runUntilFailure } from "../jobs/worker-run.ts";
+import { makeTasks } from "../jobs/tasks.ts";
 import { pause } from "../lib/retry.ts";
-import { within } from "../lib/within.ts";
-import { bulkOf, sendWebhooks } from "../process/background-work.ts";
-import type { WorkedFor } from "../process/background-work.ts";
+import { settlesWithin } from "../lib/within.ts";
+import { createBulkOptions, startSending } from "../process/background-work.ts";
+import type { BackgroundService } from "../process/background-work.ts";
 import type { Settings } from "../process/settings.ts";
-import type { Common } from "./common.ts";
+import type { SharedParts } from "./common.ts";
 import type { Kind } from "./due.ts";
 import { MerchantTurns } from "./merchant-turns.ts";
 import type { Merchant } from "./merchant.ts";
@@ -28,19 +28,19 @@ const closingMs = 1_000;
 const turnMs = 10_000;
 
 /** A merchant with background work. */
-export interface Worked {
+export interface WorkItem {
   merchant: Merchant;
   logger: Logger;
   /** Aborted when the merchant changes, or this process stops. */
   leaving: AbortController;
   /** The number of consecutive turns in which there was nothing to do. */
-  vain: number;
+  idleTurns: number;
   /** See `JobRunOptions`. */
   held: string[];
 }
 
 /** A merchant's turn at some kind of work. */
-interface Turn extends Pick<Worked, "merchant" | "logger" | "held"> {
+interface Turn extends Pick<WorkItem, "merchant" | "logger" | "held"> {
   /** Aborted when the turn has to end at once. */
   stopping: AbortSignal;
   /** Whether the turn should end soon, because others wait. */
@@ -61,8 +61,8 @@ export class WorkTurns {
   readonly #work: Record<Kind, Work>;
   readonly #turns: Record<Kind, MerchantTurns>;
 
-  constructor(common: Common, merchants: OpenMerchants) {
-    this.#work = workOf(common, merchants);
+  constructor(common: SharedParts, merchants: OpenMerchants) {
+    this.#work = createWork(common, merchants);
     const turnsOf = (kind: Kind) => new MerchantTurns(common.atOnce[kind]);
     this.#turns = { webhooks: turnsOf("webhooks"), bulk: turnsOf("bulk"), jobs: turnsOf("jobs") };
   }
@@ -78,7 +78,7 @@ export class WorkTurns {
   }
 
   /** Queues a merchant for a turn. @param onEnd called with whether there was anything to do */
-  take(kind: Kind, worked: Worked, onEnd: (hasWorked: boolean) => void): void {
+  take(kind: Kind, worked: WorkItem, onEnd: (hasWorked: boolean) => void): void {
     const turns = this.#turns[kind];
     const { merchant, logger, held, leaving } = worked;
     turns.run(merchant.name, async () => {
@@ -87,7 +87,7 @@ export class WorkTurns {
       const turn = { merchant, logger, held, stopping: leaving.signal, mustRest };
       const work = async () => leaving.signal.aborted || (await this.#work[kind](turn));
       const hasWorked = await work().catch((error: unknown) => {
-        if (worked.vain === 0)
+        if (worked.idleTurns === 0)
           logger.warn({ err: error, work: kind }, "a merchant's background work failed; trying again");
         return false;
       });
@@ -102,7 +102,7 @@ export class WorkTurns {
 }
 
 /** Returns the function that does the work of a turn, by kind. */
-function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
+function createWork(common: SharedParts, merchants: OpenMerchants): Record<Kind, Work> {
   const { settings, allot, pruned, tracing } = common;
   const senders: Senders = new Map();
   const read = sharedReading();
@@ -112,23 +112,23 @@ function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
       return work(turn, allotment).finally(() => allotment.close());
     };
   };
-  const whileOpen = (work: (turn: OpenTurn, service: WorkedFor) => Promise<boolean>) =>
+  const whileOpen = (work: (turn: OpenTurn, service: BackgroundService) => Promise<boolean>) =>
     inTurn((turn, allotment) =>
       merchants.use(turn.merchant, "background", ({ app }, leaving) => {
         const { name, databaseUrl } = turn.merchant;
-        const apiUrl = asApiLogin(databaseUrl) ?? databaseUrl;
-        const ofMerchant = { logger: turn.logger, tracing: tracing?.of(name) ?? null, allotment };
+        const apiUrl = toApiLoginUrl(databaseUrl) ?? databaseUrl;
+        const ofMerchant = { logger: turn.logger, tracing: tracing?.forMerchant(name) ?? null, allotment };
         return work({ ...turn, leaving }, { app, databaseUrl, apiUrl, settings, ...ofMerchant });
       }),
     );
   return {
-    webhooks: whileOpen((turn, service) => send(turn, service, senders)),
+    webhooks: whileOpen((turn, service) => sendUntilIdle(turn, service, senders)),
     bulk: whileOpen(({ stopping, leaving }, service) =>
-      workOnNext(bulkOf(service, 1), AbortSignal.any([stopping, leaving])),
+      workOnNext(createBulkOptions(service, 1), AbortSignal.any([stopping, leaving])),
     ),
     jobs: inTurn((turn, allotment) => {
       const onPruned = (what: string, rows: number) => pruned.inc({ what }, rows);
-      return runJobs(turn, allotment, tasksOf(settings, onPruned, read), settings);
+      return runJobs(turn, allotment, makeTasks(settings, onPruned, read), settings);
     }),
   };
 }
@@ -137,21 +137,21 @@ function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
 type Senders = Map<string, () => number>;
 
 /** Returns how many deliveries a merchant may run now: at least one, and a fair share that leaves one for a new sender. */
-function mayDeliver(merchant: string, senders: Senders, total: number): number {
+function computeLimit(merchant: string, senders: Senders, total: number): number {
   const others = [...senders].filter(([name]) => name !== merchant);
   const free = others.reduce((left, [, busy]) => left - busy(), total);
   return Math.max(Math.min(Math.ceil(total / (others.length + 2)), free), 1);
 }
 
 /** Numbers events and sends webhooks until there have been none for some time. */
-async function send(
+async function sendUntilIdle(
   { merchant: { name }, stopping, mustRest, leaving }: OpenTurn,
-  service: WorkedFor,
+  service: BackgroundService,
   senders: Senders,
 ): Promise<boolean> {
   const { webhookConcurrency } = service.settings;
-  const limit = () => mayDeliver(name, senders, webhookConcurrency);
-  const { webhooks, payloadPool } = sendWebhooks(service, limit);
+  const limit = () => computeLimit(name, senders, webhookConcurrency);
+  const { webhooks, payloadPool } = startSending(service, limit);
   senders.set(name, () => webhooks.busy);
   try {
     while (!stopping.aborted && webhooks.idleMs < idleMs && !mustRest() && !leaving.aborted)
@@ -164,7 +164,7 @@ async function send(
     return webhooks.hasWorked;
   } finally {
     senders.delete(name);
-    await within(closingMs, payloadPool.end());
+    await settlesWithin(closingMs, payloadPool.end());
   }
 }
 
@@ -172,15 +172,15 @@ async function send(
 async function runJobs(
   { merchant, logger, held, stopping, mustRest }: Turn,
   allotment: Allotment,
-  tasks: ReturnType<typeof tasksOf>,
+  tasks: ReturnType<typeof makeTasks>,
   settings: Settings,
 ): Promise<boolean> {
-  const pool = createJobPool(merchant.databaseUrl, 1, keepSettings(settings.keep), allotment);
+  const pool = createJobPool(merchant.databaseUrl, 1, retentionSettings(settings.keep), allotment);
   let hasWorked = false;
   try {
-    await returnAbandoned(pool);
-    await queueChores(pool, choresOf(settings, merchant.name));
-    await runUntilTrouble({
+    await returnAbandonedJobs(pool);
+    await queueChores(pool, listChores(settings, merchant.name));
+    await runUntilFailure({
       pool,
       tasks,
       crontab: "",
@@ -196,6 +196,6 @@ async function runJobs(
     });
     return hasWorked;
   } finally {
-    await within(closingMs, pool.end());
+    await settlesWithin(closingMs, pool.end());
   }
 }

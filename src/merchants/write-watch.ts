@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import { databaseIn } from "../postgres/client.ts";
+import { getDatabaseName } from "../postgres/client.ts";
 import { growingPause } from "../lib/retry.ts";
-import { pauses } from "./away-servers.ts";
-import type { AwayServers } from "./away-servers.ts";
+import { retryPauses } from "./away-servers.ts";
+import type { UnreachableServers } from "./away-servers.ts";
 import type { Allot } from "./connection-budget.ts";
-import { briefly, readWrites } from "./due.ts";
+import { withBriefConnection, readWrites } from "./due.ts";
 import type { Writes } from "./due.ts";
-import { serverOf } from "./merchant-database.ts";
+import { serverAddress } from "./merchant-database.ts";
 
 /** Milliseconds between two checks of a cluster. */
 const everyMs = 2_000;
@@ -33,15 +33,15 @@ export interface Watched {
   changes: number;
   changedAt: number;
   /** Rows that this process wrote itself, which cause no work, and when the statistics include them at the latest. */
-  own: number;
-  ownUntil: number;
+  ownRows: number;
+  ownRowsUntil: number;
 }
 
 /** Creates the state of a merchant that hasn't been visited yet. */
-export const unseen = (url: string): Watched => ({
+export const createWatched = (url: string): Watched => ({
   url,
-  server: serverOf(url),
-  database: databaseIn(url),
+  server: serverAddress(url),
+  database: getDatabaseName(url),
   visitAt: Infinity,
   visitedAt: -Infinity,
   failures: 0,
@@ -49,8 +49,8 @@ export const unseen = (url: string): Watched => ({
   writes: null,
   changes: 0,
   changedAt: 0,
-  own: 0,
-  ownUntil: 0,
+  ownRows: 0,
+  ownRowsUntil: 0,
 });
 
 /**
@@ -61,7 +61,7 @@ export class WriteWatch {
   readonly #watched: ReadonlyMap<string, Watched>;
   readonly #allot: Allot;
   readonly #logger: Logger;
-  readonly #servers: AwayServers;
+  readonly #servers: UnreachableServers;
   readonly #timer: NodeJS.Timeout;
   /** Servers whose last check failed. */
   readonly #failed = new Set<string>();
@@ -71,7 +71,7 @@ export class WriteWatch {
   constructor(
     watched: ReadonlyMap<string, Watched>,
     { allot, logger }: { allot: Allot; logger: Logger },
-    servers: AwayServers,
+    servers: UnreachableServers,
   ) {
     this.#watched = watched;
     this.#servers = servers;
@@ -97,9 +97,9 @@ export class WriteWatch {
     const reachable = merchants.filter(({ failures }) => failures === 0);
     // Any merchant of the server will do; chosen at random, so that it is another one next time
     const one = reachable[Math.floor(Math.random() * reachable.length)];
-    if (!one || this.#servers.waitUntil(server) !== null) return;
+    if (!one || this.#servers.nextAttemptAt(server) !== null) return;
     try {
-      const look = () => briefly(one.url, this.#allot(""), readWrites);
+      const look = () => withBriefConnection(one.url, this.#allot(""), readWrites);
       const writes = await this.#servers.attempt(server, look);
       this.#failed.delete(server);
       for (const merchant of merchants) noteWrites(merchant, writes.get(merchant.database));
@@ -112,38 +112,38 @@ export class WriteWatch {
 }
 
 /** Schedules a visit to a merchant at a time, unless an earlier one is scheduled. */
-export const visitBy = (merchant: Watched, at: number): void => {
+export const scheduleVisit = (merchant: Watched, at: number): void => {
   merchant.visitAt = Math.min(at, merchant.visitAt);
 };
 
 /** Notes rows that this process wrote itself. */
-export function noteOwn(merchant: Watched, rows: number, now = performance.now()): void {
-  if (merchant.own === 0) merchant.ownUntil = now + ownMs;
-  merchant.own += rows;
+export function noteOwnRows(merchant: Watched, rows: number, now = performance.now()): void {
+  if (merchant.ownRows === 0) merchant.ownRowsUntil = now + ownMs;
+  merchant.ownRows += rows;
 }
 
 /** Schedules a visit to a merchant that was written to. If the writes cause no work here, visits become rarer. */
 export function noteWrites(merchant: Watched, writes: Writes | undefined, now = performance.now()): void {
   const isUnseen = merchant.writes === null && merchant.visitedAt === -Infinity;
-  if (writes === undefined || !isOfOthers(merchant, writes, now)) {
+  if (writes === undefined || !isWrittenByOthers(merchant, writes, now)) {
     if (now - merchant.changedAt > quietMs) merchant.changes = 0;
     return;
   }
   merchant.changedAt = now;
   if (isUnseen) return;
-  visitBy(merchant, merchant.visitedAt + growingPause(++merchant.changes, pauses));
+  scheduleVisit(merchant, merchant.visitedAt + growingPause(++merchant.changes, retryPauses));
 }
 
 /**
  * Whether anyone else may have written something. Rows that others write before the statistics include our own are mistaken
  * for those. They are noticed once our own are included, or should have been.
  */
-function isOfOthers(merchant: Watched, writes: Writes, now: number): boolean {
+function isWrittenByOthers(merchant: Watched, writes: Writes, now: number): boolean {
   const before = merchant.writes;
   merchant.writes = writes;
   const rows = before?.since === writes.since ? writes.rows - before.rows : Infinity;
-  const isLate = merchant.own > 0 && now > merchant.ownUntil;
-  const isOwn = rows <= merchant.own && !isLate;
-  merchant.own = isOwn ? merchant.own - rows : 0;
+  const isLate = merchant.ownRows > 0 && now > merchant.ownRowsUntil;
+  const isOwn = rows <= merchant.ownRows && !isLate;
+  merchant.ownRows = isOwn ? merchant.ownRows - rows : 0;
   return !isOwn;
 }

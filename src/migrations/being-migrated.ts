@@ -3,7 +3,7 @@ import { UserError } from "../errors/user-error.ts";
 import { retry } from "../lib/retry.ts";
 
 /** The lock of running migrations; graphile-migrate takes it too. */
-export const lockOfMigrations = "4727445306447283";
+export const migrationLock = "4727445306447283";
 
 /** Milliseconds between two looks whether they are done. */
 const intervalMs = 1_000;
@@ -12,13 +12,13 @@ const intervalMs = 1_000;
 const takeOverMs = 15_000;
 
 /** A database lacks migrations. */
-export class LacksMigrations extends UserError {
+export class MissingMigrationsError extends UserError {
   /** Whether somebody runs them. */
-  readonly areRun: boolean;
+  readonly areRunning: boolean;
 
-  constructor(message: string, areRun: boolean) {
+  constructor(message: string, areRunning: boolean) {
     super(message);
-    this.areRun = areRun;
+    this.areRunning = areRunning;
   }
 }
 
@@ -28,7 +28,7 @@ export async function isBeingMigrated(client: pg.ClientBase): Promise<boolean> {
     `select from pg_locks l join pg_database d on d.oid = l.database
      where d.datname = current_database() and l.locktype = 'advisory' and l.granted and l.objsubid = 1
        and (l.classid::bigint << 32) + l.objid::bigint = $1`,
-    [lockOfMigrations],
+    [migrationLock],
   );
   return rowCount! > 0;
 }
@@ -42,11 +42,11 @@ export function afterMigrations<T>(work: () => Promise<T>, onWaiting: (line: str
   let seenAt = -Infinity;
   return retry(work, {
     pauseMs(error) {
-      if (!(error instanceof LacksMigrations)) throw error;
+      if (!(error instanceof MissingMigrationsError)) throw error;
       const now = performance.now();
-      if (error.areRun) seenAt = now;
+      if (error.areRunning) seenAt = now;
       else if (now - seenAt > takeOverMs) throw error;
-      onWaiting(error.areRun ? error.message : "Waiting for another process to continue the migrations.");
+      onWaiting(error.areRunning ? error.message : "Waiting for another process to continue the migrations.");
       return intervalMs;
     },
   });

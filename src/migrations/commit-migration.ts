@@ -15,19 +15,19 @@ import {
 import type { ParsedSettings } from "./graphile-migrate-private.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import {
-  compiled,
+  compileMigration,
   currentFolder,
   hasStatements,
-  joinedFiles,
+  joinFiles,
   migrationsFolder,
-  namesOf,
+  joinNames,
   readCurrent,
 } from "./migration-files.ts";
 import { requireSameMigrations } from "./migration-history.ts";
 import { migrateDatabase } from "./migrations.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
-import { committedSchema, writeSchema } from "./schema-file.ts";
+import { printCommittedSchema, writeSchema } from "./schema-file.ts";
 
 const settings = { migrationsFolder, blankMigrationContent: "" } as ParsedSettings;
 const execute = promisify(execFile);
@@ -56,7 +56,7 @@ export async function commitMigration(
   if (unknown.length > 0) throw new UserError(`There is no ${unknown.join(", ")} in db/current.`);
   const wanted = names.length === 0 ? files : files.filter(({ name }) => names.includes(name));
   requireFirst(wanted, files);
-  const text = joinedFiles(wanted);
+  const text = joinFiles(wanted);
   await approve?.(wanted);
   await commitText(adminUrl, message, text, options);
   await Promise.all(wanted.map(({ name }) => rm(new URL(name, currentFolder))));
@@ -68,7 +68,7 @@ function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFil
   const last = files.findLastIndex((file) => wanted.includes(file));
   const skipped = files.slice(0, last).filter((file) => !wanted.includes(file) && hasStatements(file));
   if (skipped.length > 0)
-    throw new UserError(`${namesOf(skipped)} must be committed before: migrations run in their order.`);
+    throw new UserError(`${joinNames(skipped)} must be committed before: migrations run in their order.`);
 }
 
 /**
@@ -86,7 +86,7 @@ export async function commitText(
   await withClient(adminUrl, requireSameMigrations);
   const file = await writeMigration(message, text);
   try {
-    const schema = await committedSchema(adminUrl);
+    const schema = await printCommittedSchema(adminUrl);
     await migrateDatabase(adminUrl, options);
     await writeSchema(schema);
   } catch (error) {
@@ -98,7 +98,7 @@ export async function commitText(
 /** Writes a file of db/committed. @returns its path */
 async function writeMigration(message: string, text: string): Promise<string> {
   const all = await getAllMigrations(settings);
-  const body = await compiled(text, settings);
+  const body = await compileMigration(text, settings);
   if (/[\r\n]/.test(message)) throw new UserError("The message is one line.");
   if (!hasStatements({ name: "", text: body })) throw new UserError("There is nothing to commit.");
   const previous = all.at(-1)?.hash ?? null;
@@ -125,7 +125,7 @@ export async function uncommitMigration(adminUrl: string, mayBeShared = false): 
     );
   const current = (await readCurrent()).filter(hasStatements);
   if (current.length > 0)
-    throw new UserError(`Commit ${namesOf(current)} first: db/current must be empty for this.`);
+    throw new UserError(`Commit ${joinNames(current)} first: db/current must be empty for this.`);
   const body = last.body.replace(/^--! Included (\S+)$[^]*?^--! EndIncluded \1$/gm, "--!include $1");
   const headers = last.message === undefined ? {} : { Message: last.message };
   const location = await getCurrentMigrationLocation(settings);
@@ -134,7 +134,7 @@ export async function uncommitMigration(adminUrl: string, mayBeShared = false): 
   await withClient(urlAsOwner(adminUrl), (owner) =>
     owner.query("delete from graphile_migrate.migrations where hash = $1", [last.hash]),
   );
-  await writeSchema(await committedSchema(adminUrl));
+  await writeSchema(await printCommittedSchema(adminUrl));
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { ClientBase } from "pg";
 import type { CurrentFile } from "./migration-files.ts";
-import type { LockLimits } from "./retry-locked.ts";
+import type { LockRetryOptions } from "./retry-locked.ts";
 
 export interface MigrateOptions {
-  locks?: LockLimits;
+  locks?: LockRetryOptions;
   /** Called with a line whenever a migration waits for locks. */
   onWait?: (line: string) => void;
   /** How many committed migrations the database is to have; all when not given. */
@@ -16,11 +16,11 @@ export interface CurrentOptions {
   files?: readonly CurrentFile[] | undefined;
   rehearsal?: Rehearsal | undefined;
   /** The database for the rehearsal, if it can be used. */
-  shadow?: Stage | undefined;
+  shadow?: RehearsalDatabase | undefined;
 }
 
 /** Another database, on which a migration can be rehearsed. */
-export interface Stage {
+export interface RehearsalDatabase {
   /**
    * Rehearses a migration.
    *
@@ -33,14 +33,15 @@ export interface Stage {
 }
 
 /**
- * Checks a migration before it is run. It is run and rolled back on a shadow of the database, or on the database itself; a
- * migration without a transaction is run, but not recorded. An error from these functions prevents the real run.
+ * Checks a migration before it is run. It is run and rolled back on a shadow of the database, or on the database itself. An error
+ * from these functions prevents the real run. A migration without a transaction is checked after its run: an error only
+ * prevents that it is recorded.
  */
 export interface Rehearsal {
   /** Before it is run. */
   begin: () => void;
   /** Looks at what it makes of the catalog, while it can be undone. */
-  look: (client: ClientBase) => Promise<void>;
+  inspect: (client: ClientBase) => Promise<void>;
   /** Draws conclusions. */
-  conclude: () => Promise<void>;
+  evaluate: () => Promise<void>;
 }

@@ -1,13 +1,13 @@
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { isWithoutTransaction, originsOf } from "./migration-files.ts";
+import { isWithoutTransaction, listOrigins } from "./migration-files.ts";
 import { loadParser } from "../postgres/parser.ts";
 import { onMessage } from "../postgres/pg-private.ts";
 
 /** How many statements of a text had been run when one failed, by the error. */
 const statementsBefore = new WeakMap<Error, number>();
 
-/** Runs a text of statements. {@link explaining} says which of them failed. */
+/** Runs a text of statements. {@link explainFailures} says which of them failed. */
 export async function runStatements(client: pg.ClientBase, text: string): Promise<void> {
   let done = 0;
   const endCount = onMessage(client, "commandComplete", () => done++);
@@ -28,15 +28,15 @@ export async function runStatements(client: pg.ClientBase, text: string): Promis
  * @param name of the migration
  * @param text what is run, with its fixtures in it
  */
-export async function explaining<T>(name: string, text: string, work: () => Promise<T>): Promise<T> {
+export async function explainFailures<T>(name: string, text: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw await explained(error as Error, name, text);
+    throw await explainFailure(error as Error, name, text);
   }
 }
 
-async function explained(error: Error, name: string, text: string): Promise<Error> {
+async function explainFailure(error: Error, name: string, text: string): Promise<Error> {
   // To be asked to stop is no failure
   if (error instanceof UserError || error.name === "AbortError") return error;
   const rest = isWithoutTransaction(text)
@@ -46,14 +46,16 @@ async function explained(error: Error, name: string, text: string): Promise<Erro
   if (!(error instanceof pg.DatabaseError))
     return new UserError(`${heading}: ${error.message}`, { cause: error });
   const position =
-    error.position === undefined ? await beginOf(text, statementsBefore.get(error)) : Number(error.position);
-  const place = position === undefined ? null : placeOf(text, position);
+    error.position === undefined
+      ? await findStatementPosition(text, statementsBefore.get(error))
+      : Number(error.position);
+  const place = position === undefined ? null : describePlace(text, position);
   const lines = [
     [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),
     error.detail,
     error.hint,
     // Errors of finish_migration name it in their detail
-    error.detail === undefined ? innermost(error.where) : undefined,
+    error.detail === undefined ? innermostStatement(error.where) : undefined,
   ];
   const details = lines
     .filter((line) => line !== undefined)
@@ -62,7 +64,7 @@ async function explained(error: Error, name: string, text: string): Promise<Erro
 }
 
 /** Returns the position at which a statement of a migration begins, counted from 1; undefined if unknown. */
-async function beginOf(text: string, index: number | undefined): Promise<number | undefined> {
+async function findStatementPosition(text: string, index: number | undefined): Promise<number | undefined> {
   if (index === undefined) return undefined;
   const { parseSync } = await loadParser();
   try {
@@ -76,8 +78,8 @@ async function beginOf(text: string, index: number | undefined): Promise<number 
 }
 
 /** The file and line at a position of a migration, counted from 1. */
-function placeOf(text: string, position: number): string {
-  const origins = originsOf(text.slice(0, position), "");
+function describePlace(text: string, position: number): string {
+  const origins = listOrigins(text.slice(0, position), "");
   const { file, line } = origins.at(-1)!;
   const around = origins.findLast((one) => !one.file.startsWith("db/fixtures/"))?.file;
   const includes = around && around !== file ? `which ${around} includes` : "";
@@ -85,6 +87,6 @@ function placeOf(text: string, position: number): string {
 }
 
 /** The statement at which a function failed. */
-function innermost(where: string | undefined): string | undefined {
+function innermostStatement(where: string | undefined): string | undefined {
   return where?.split("\n").slice(0, 2).join("\n").slice(0, 500);
 }

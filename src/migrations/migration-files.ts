@@ -15,7 +15,7 @@ const committedFolder = new URL("db/committed/", root);
  * The first line of a migration that runs outside of a transaction, as `create index concurrently` must; in a committed
  * one it comes after the headers.
  */
-const withoutTransaction = /^(?:--! ?[A-Z]\w*:.*\n|\n)*--! ?no-transaction\b/;
+const noTransactionLine = /^(?:--! ?[A-Z]\w*:.*\n|\n)*--! ?no-transaction\b/;
 
 /** A file of db/current. */
 export interface CurrentFile {
@@ -27,7 +27,7 @@ export interface CurrentFile {
 export async function readCurrent(): Promise<CurrentFile[]> {
   const names = (await readdir(currentFolder).catch(() => [])).filter((name) => /^\d.*\.sql$/.test(name));
   const files = names
-    .toSorted((a, b) => numberOf(a) - numberOf(b))
+    .toSorted((a, b) => parseNumber(a) - parseNumber(b))
     .map(async (name) => ({
       name,
       text: await readFile(new URL(name, currentFolder), "utf8").catch(explain(name)),
@@ -47,7 +47,7 @@ const explain = (name: string) => (cause: unknown) => {
   );
 };
 
-const numberOf = (name: string) => Number.parseInt(name);
+const parseNumber = (name: string) => Number.parseInt(name);
 
 /** Whether db/current has an uncommitted migration. */
 export async function hasCurrentMigration(): Promise<boolean> {
@@ -76,7 +76,7 @@ export interface Place {
 }
 
 /** Returns the original file and line of each line of a migration. @param file the migration's own file */
-export function originsOf(text: string, file: string): Place[] {
+export function listOrigins(text: string, file: string): Place[] {
   let open: Place[] = [{ file, line: 0 }];
   return text.split("\n").map((line) => {
     const [, split] = /^--! split: (.+)$/.exec(line) ?? [];
@@ -91,7 +91,7 @@ export function originsOf(text: string, file: string): Place[] {
 }
 
 /** Files joined to one text, without those that do nothing, which graphile-migrate leaves in it. */
-export const withoutBlank = (text: string): string =>
+export const removeBlankFiles = (text: string): string =>
   splitFiles(text)
     .map(({ name, text: own }) => `${name}\n${own}`)
     .join("\n\n");
@@ -101,21 +101,21 @@ export const withoutBlank = (text: string): string =>
  *
  * @param ran the files of the last run, including fixtures
  */
-export async function goneFiles(ran: readonly CurrentFile[]): Promise<CurrentFile[]> {
+export async function findDeletedFiles(ran: readonly CurrentFile[]): Promise<CurrentFile[]> {
   const present = (await readCurrent()).filter(hasStatements);
-  const missing = ran.filter(({ name }) => !present.some((file) => isSame(name, file)));
+  const missing = ran.filter(({ name }) => !present.some((file) => isSameFile(name, file)));
   if (missing.length === 0) return [];
-  const texts = await Promise.all(present.map(({ text }) => withIncludes(text).catch(() => text)));
+  const texts = await Promise.all(present.map(({ text }) => includeFixtures(text).catch(() => text)));
   texts.push(...(await readCommitted()).map(({ text }) => text));
   return missing.filter((file) => !texts.some((text) => text.includes(file.text)));
 }
 
-const isSame = (name: string, file: CurrentFile): boolean =>
+const isSameFile = (name: string, file: CurrentFile): boolean =>
   name === "" ? isWithoutTransaction(file.text) : name === file.name;
 
 /** Whether a migration runs outside of a transaction. */
 export function isWithoutTransaction(text: string): boolean {
-  return withoutTransaction.test(text);
+  return noTransactionLine.test(text);
 }
 
 /**
@@ -123,11 +123,11 @@ export function isWithoutTransaction(text: string): boolean {
  *
  * @throws {UserError} when they can't be one
  */
-export function joinedFiles(files: readonly CurrentFile[]): string {
+export function joinFiles(files: readonly CurrentFile[]): string {
   const wanted = files.filter(hasStatements);
-  const numbers = new Set(wanted.map(({ name }) => numberOf(name)));
+  const numbers = new Set(wanted.map(({ name }) => parseNumber(name)));
   if (numbers.size < wanted.length)
-    throw new UserError(`Two files of db/current begin with the same number: ${namesOf(wanted)}.`);
+    throw new UserError(`Two files of db/current begin with the same number: ${joinNames(wanted)}.`);
   const alone = wanted.find(({ text }) => isWithoutTransaction(text));
   if (alone === undefined)
     return wanted.map(({ name, text }) => `--! split: ${name}\n${text.trim()}\n`).join("\n");
@@ -137,26 +137,26 @@ export function joinedFiles(files: readonly CurrentFile[]): string {
   );
 }
 
-export const namesOf = (files: readonly CurrentFile[]) => files.map(({ name }) => name).join(", ");
+export const joinNames = (files: readonly CurrentFile[]) => files.map(({ name }) => name).join(", ");
 
 /** Loaded when it is used, as commands only ask which migrations there are. */
-const library = () => import("./graphile-migrate-private.ts");
+const loadGraphileMigrate = () => import("./graphile-migrate-private.ts");
 
 /** The text of a migration with its fixtures included. */
-export async function compiled(text: string, settings: ParsedSettings): Promise<string> {
-  const { parseMigrationText } = await library();
+export async function compileMigration(text: string, settings: ParsedSettings): Promise<string> {
+  const { parseMigrationText } = await loadGraphileMigrate();
   const { body } = parseMigrationText("db/current", text, false);
   return included(settings, body);
 }
 
 /** A file of db/current with its fixtures in it, each between lines that name it. */
-export function withIncludes(text: string): Promise<string> {
+export function includeFixtures(text: string): Promise<string> {
   return included({ migrationsFolder } as ParsedSettings, text);
 }
 
 /** @throws {UserError} when a fixture isn't there */
 async function included(settings: ParsedSettings, text: string): Promise<string> {
-  const { compileIncludes } = await library();
+  const { compileIncludes } = await loadGraphileMigrate();
   try {
     return await compileIncludes(settings, text, new Set());
   } catch (cause) {
@@ -169,24 +169,24 @@ async function included(settings: ParsedSettings, text: string): Promise<string>
 
 /** The number of committed migrations. */
 export async function countCommitted(): Promise<number> {
-  return (await committedNames()).length;
+  return (await readCommittedNames()).length;
 }
 
 /** All committed migrations, in their order. */
 export async function readCommitted(): Promise<CurrentFile[]> {
-  const names = (await committedNames()).sort();
+  const names = (await readCommittedNames()).sort();
   return Promise.all(
     names.map(async (name) => ({ name, text: await readFile(new URL(name, committedFolder), "utf8") })),
   );
 }
 
 /** The hashes of the committed migrations, in their order. Each follows from the one before, too. */
-export async function committedHashes(): Promise<{ name: string; hash: string }[]> {
+export async function readCommittedHashes(): Promise<{ name: string; hash: string }[]> {
   const all = await readCommitted();
   return all.map(({ name, text }) => ({ name, hash: /^--! Hash: (\S+)/m.exec(text)![1]! }));
 }
 
-async function committedNames(): Promise<string[]> {
+async function readCommittedNames(): Promise<string[]> {
   const names = await readdir(committedFolder).catch(() => []);
   return names.filter((name) => /^\d+.*\.sql$/.test(name));
 }
@@ -199,7 +199,7 @@ export async function requireUntouched({
   allowInvalidHash,
   realFilename,
 }: FileMigration): Promise<void> {
-  const { calculateHash } = await library();
+  const { calculateHash } = await loadGraphileMigrate();
   if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
   throw new UserError(
     `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,
@@ -207,7 +207,7 @@ export async function requireUntouched({
 }
 
 /** The names of the SQL files in a folder of db and below it, in their order. */
-export async function sqlFilesIn(folder: "current" | "committed" | "fixtures"): Promise<string[]> {
+export async function listSqlFiles(folder: "current" | "committed" | "fixtures"): Promise<string[]> {
   const names = await readdir(join(migrationsFolder, folder), { recursive: true }).catch(() => []);
   return names
     .filter((name) => name.endsWith(".sql"))
@@ -218,7 +218,7 @@ export async function sqlFilesIn(folder: "current" | "committed" | "fixtures"): 
 /** Returns a text that changes whenever a file of db/current or db/fixtures does. */
 export async function filesSignature(): Promise<string> {
   const lists = (["current", "fixtures"] as const).map(async (folder) => {
-    const fileStates = (await sqlFilesIn(folder)).map(async (name) => {
+    const fileStates = (await listSqlFiles(folder)).map(async (name) => {
       const file = await stat(join(migrationsFolder, folder, name)).catch(() => null);
       return `${name} ${file?.mtimeMs} ${file?.size}`;
     });

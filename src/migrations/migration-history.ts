@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import type { FileMigration } from "./graphile-migrate-private.ts";
-import { committedHashes, withoutBlank } from "./migration-files.ts";
+import { readCommittedHashes, removeBlankFiles } from "./migration-files.ts";
 
 const explanation =
   "so those here can't bring it up to date, and nothing in it was changed. Such a database is made anew: remove the folder of " +
@@ -12,7 +12,7 @@ const explanation =
  * The hashes of the migrations that a database has had, in their order; none before the first set-up, and for roles that
  * may not migrate.
  */
-export async function hashesIn(client: pg.ClientBase): Promise<string[]> {
+export async function readHashes(client: pg.ClientBase): Promise<string[]> {
   // The role doesn't exist before the first set-up
   const { rows: roles } = await client.query<{ may_migrate: boolean | null }>(
     "select pg_has_role(to_regrole('service_owner'), 'set') as may_migrate",
@@ -40,7 +40,7 @@ export async function hashesIn(client: pg.ClientBase): Promise<string[]> {
  * @throws {UserError} with instructions
  */
 export const requireSameMigrations = async (client: pg.ClientBase): Promise<void> =>
-  compare(await hashesIn(client));
+  requireSameHashes(await readHashes(client));
 
 /** The same for the role that the service logs in as. Migrations that don't record their identity count as others. */
 export async function requireServedMigrations(client: pg.ClientBase): Promise<void> {
@@ -49,12 +49,12 @@ export async function requireServedMigrations(client: pg.ClientBase): Promise<vo
   );
   if (!found[0]!.known) throw otherMigrations();
   const { rows } = await client.query<{ hash: string }>("select api_meta.first_migration() as hash");
-  await compare([rows[0]!.hash]);
+  await requireSameHashes([rows[0]!.hash]);
 }
 
 /** @param had the first migrations that a database has had, or all: it may be ahead of this code */
-async function compare(had: readonly string[]): Promise<void> {
-  const here = await committedHashes();
+async function requireSameHashes(had: readonly string[]): Promise<void> {
+  const here = await readCommittedHashes();
   const first = here.findIndex(({ hash }, i) => i < had.length && hash !== had[i]);
   if (first === 0) throw otherMigrations();
   if (first !== -1) throw otherSince(here[first]!.name);
@@ -71,7 +71,7 @@ const otherSince = (name: string) =>
   );
 
 /** Returns the text of db/current as any program last ran it; undefined if none ran it since the last commit. */
-export async function currentContent(client: pg.ClientBase): Promise<string | undefined> {
+export async function readCurrentContent(client: pg.ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ content: string }>(
     "select content from graphile_migrate.current where filename = 'current.sql'",
   );
@@ -79,15 +79,15 @@ export async function currentContent(client: pg.ClientBase): Promise<string | un
 }
 
 /** The same text for databases that have had the same migrations, and the same db/current. */
-export async function stateOf(client: pg.ClientBase): Promise<string> {
+export async function readMigrationState(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ hash: string }>(
     "select hash from graphile_migrate.migrations order by filename desc limit 1",
   );
-  return `${rows[0]?.hash}\n${withoutBlank((await currentContent(client)) ?? "")}`;
+  return `${rows[0]?.hash}\n${removeBlankFiles((await readCurrentContent(client)) ?? "")}`;
 }
 
 /** Notes db/current as what was run last, at the end of its transaction. */
-export async function noteCurrent(client: pg.ClientBase, text: string): Promise<void> {
+export async function recordCurrent(client: pg.ClientBase, text: string): Promise<void> {
   await client.query(
     `insert into graphile_migrate.current (content) values ($1)
        on conflict (filename) do update set content = excluded.content, date = excluded.date`,
@@ -98,7 +98,7 @@ export async function noteCurrent(client: pg.ClientBase, text: string): Promise<
 }
 
 /** Notes that a committed migration has been run. */
-export async function noteCommitted(
+export async function recordCommitted(
   client: pg.ClientBase,
   { hash, previousHash, filename }: Pick<FileMigration, "hash" | "previousHash" | "filename">,
 ): Promise<void> {
@@ -109,7 +109,7 @@ export async function noteCommitted(
 }
 
 /** Returns the number of the database, which another one of the same name doesn't have. */
-export async function numberOfDatabase(client: pg.ClientBase): Promise<number> {
+export async function readDatabaseOid(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ oid: number }>(
     "select oid from pg_database where datname = current_database()",
   );

@@ -4,7 +4,7 @@ import { countCommitted } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import type { Migrator as OpenMigrator } from "./migrator.ts";
-import { isBeingMigrated, LacksMigrations } from "./being-migrated.ts";
+import { isBeingMigrated, MissingMigrationsError } from "./being-migrated.ts";
 
 export { hasCurrentMigration } from "./migration-files.ts";
 export type { MigrateOptions } from "./migrate-options.ts";
@@ -19,7 +19,7 @@ export async function withMigrator<T>(
   const { Migrator } = await import("./migrator.ts");
   const migrator = await Migrator.open(adminUrl, options);
   try {
-    return await migrator.alone(work);
+    return await migrator.withLock(work);
   } finally {
     await migrator.close();
   }
@@ -60,23 +60,23 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   );
   if (!found[0]!.ready) {
     if (await isBeingMigrated(client))
-      throw new LacksMigrations("Another process sets up the database.", true);
-    throw new LacksMigrations(`This database has not been set up. ${command}`, false);
+      throw new MissingMigrationsError("Another process sets up the database.", true);
+    throw new MissingMigrationsError(`This database has not been set up. ${command}`, false);
   }
   await requireServedMigrations(client);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
-  const wanted = await migrationsWanted();
+  const wanted = await countRequiredMigrations();
   if (rows[0]!.count < wanted) {
     const had = `has had ${rows[0]!.count} of ${wanted} migrations.`;
     if (await isBeingMigrated(client))
-      throw new LacksMigrations(`Another process migrates the database. It ${had}`, true);
-    throw new LacksMigrations(`This database ${had} ${command}`, false);
+      throw new MissingMigrationsError(`Another process migrates the database. It ${had}`, true);
+    throw new MissingMigrationsError(`This database ${had} ${command}`, false);
   }
 }
 
 let wantedCount: Promise<number> | undefined;
 
 /** Returns the number of migrations that this code needs, counted in db/committed at the first call. */
-export function migrationsWanted(): Promise<number> {
+export function countRequiredMigrations(): Promise<number> {
   return (wantedCount ??= countCommitted());
 }

@@ -11,32 +11,32 @@ import {
 } from "./graphile-migrate-private.ts";
 import type { ParsedSettings } from "./graphile-migrate-private.ts";
 import type { CurrentOptions, MigrateOptions, Rehearsal } from "./migrate-options.ts";
-import { explaining, runStatements } from "./migration-failure.ts";
+import { explainFailures, runStatements } from "./migration-failure.ts";
 import {
-  compiled,
+  compileMigration,
   hasStatements,
   isWithoutTransaction,
-  joinedFiles,
+  joinFiles,
   migrationsFolder,
-  namesOf,
+  joinNames,
   readCurrent,
   requireUntouched,
   splitFiles,
   type CurrentFile,
-  withoutBlank,
+  removeBlankFiles,
 } from "./migration-files.ts";
 import {
-  currentContent,
-  noteCommitted,
-  noteCurrent,
-  numberOfDatabase,
+  readCurrentContent,
+  recordCommitted,
+  recordCurrent,
+  readDatabaseOid,
   requireSameMigrations,
-  stateOf,
+  readMigrationState,
 } from "./migration-history.ts";
-import type { LockLimits } from "./retry-locked.ts";
-import { defaultLockLimits, LockObserver, retryLocked, withoutLimit } from "./retry-locked.ts";
-import { lockOfMigrations } from "./being-migrated.ts";
-import { migratingUrl } from "../postgres/roles.ts";
+import type { LockRetryOptions } from "./retry-locked.ts";
+import { defaultLockLimits, LockObserver, retryLocked, withoutLockTimeout } from "./retry-locked.ts";
+import { migrationLock } from "./being-migrated.ts";
+import { toMigrationUrl } from "../postgres/roles.ts";
 
 /** Ends a migration that isn't committed. */
 const finish = readFileSync(new URL("../../db/finish.sql", import.meta.url), "utf8");
@@ -50,7 +50,7 @@ export class Migrator {
   /** graphile-migrate wants one of a pool, and uses it like any other. */
   readonly #client: pg.PoolClient;
   readonly #settings: ParsedSettings;
-  readonly #locks: LockLimits;
+  readonly #locks: LockRetryOptions;
   readonly #upTo: number;
   readonly #onWait: (line: string) => void;
   readonly #observe: () => LockObserver;
@@ -79,7 +79,7 @@ export class Migrator {
   static async open(adminUrl: string, options: MigrateOptions): Promise<Migrator> {
     const { lockTimeoutMs } = options.locks ?? defaultLockLimits;
     const application = `migration ${randomUUID()}`;
-    const url = migratingUrl(adminUrl, application, lockTimeoutMs);
+    const url = toMigrationUrl(adminUrl, application, lockTimeoutMs);
     const settings = await parseSettings({
       connectionString: url,
       migrationsFolder,
@@ -99,16 +99,16 @@ export class Migrator {
   }
 
   /** Works while no other process migrates. */
-  async alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
+  async withLock<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     this.#observer = this.#observe();
     try {
-      const lock = () => this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]);
+      const lock = () => this.#client.query("select pg_advisory_lock($1)", [migrationLock]);
       // However long that takes: waiting holds up nobody
       await this.#retry("Another process migrates: this one", lock, Infinity);
       try {
         return await work(this);
       } finally {
-        await this.#client.query("select pg_advisory_unlock($1)", [lockOfMigrations]).catch(() => {});
+        await this.#client.query("select pg_advisory_unlock($1)", [migrationLock]).catch(() => {});
       }
     } finally {
       await this.#observer.close();
@@ -120,16 +120,16 @@ export class Migrator {
   }
 
   /** Identifies the database: another one of the same name has another number. */
-  number = (): Promise<number> => numberOfDatabase(this.#client);
+  readDatabaseOid = (): Promise<number> => readDatabaseOid(this.#client);
 
   /** The same text for databases that have had the same migrations, and the same db/current. */
   state(): Promise<string> {
-    return stateOf(this.#client);
+    return readMigrationState(this.#client);
   }
 
   /** The files of db/current that were run last, by any program, with their fixtures in them. */
-  async ranLast(): Promise<CurrentFile[]> {
-    return splitFiles((await currentContent(this.#client)) ?? "");
+  async readLastRun(): Promise<CurrentFile[]> {
+    return splitFiles((await readCurrentContent(this.#client)) ?? "");
   }
 
   /** Runs the committed migrations that the database doesn't have yet. */
@@ -142,7 +142,7 @@ export class Migrator {
     for (const migration of wanted) {
       await requireUntouched(migration);
       const text = compilePlaceholders(this.#settings, migration.body);
-      await this.#run(migration.realFilename, text, () => noteCommitted(this.#client, migration));
+      await this.#run(migration.realFilename, text, () => recordCommitted(this.#client, migration));
     }
     // db/current comes after them, so it must run again
     if (wanted.length > 0) await this.#client.query("delete from graphile_migrate.current");
@@ -159,22 +159,25 @@ export class Migrator {
   }> {
     const files = (given ?? (await readCurrent())).filter(hasStatements);
     const names = files.map(({ name }) => name);
-    const text = compilePlaceholders(this.#settings, await compiled(joinedFiles(files), this.#settings));
-    const content = await currentContent(this.#client);
-    if (content !== undefined && withoutBlank(content) === withoutBlank(text))
+    const text = compilePlaceholders(
+      this.#settings,
+      await compileMigration(joinFiles(files), this.#settings),
+    );
+    const content = await readCurrentContent(this.#client);
+    if (content !== undefined && removeBlankFiles(content) === removeBlankFiles(text))
       return { files: names, isNew: false };
-    const name = `db/current (${namesOf(files)})`;
+    const name = `db/current (${joinNames(files)})`;
     const isAlone = isWithoutTransaction(text);
     rehearsal?.begin();
     if (rehearsal && !isAlone && !(await shadow?.rehearse(text, await this.state(), rehearsal)))
-      await explaining(name, text, async () => {
+      await explainFailures(name, text, async () => {
         await this.#retry(name, () => this.rehearse(text, rehearsal));
-        await rehearsal.conclude();
+        await rehearsal.evaluate();
       });
     const note = async () => {
       if (files.length > 0) await this.#client.query(finish);
-      await noteCurrent(this.#client, text);
-      if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
+      await recordCurrent(this.#client, text);
+      if (isAlone) await rehearsal?.inspect(this.#client).then(() => rehearsal.evaluate());
     };
     // What was rehearsed may hold what it waits for, if all databases share that, such as a role
     await this.#run(name, text, note, () => shadow?.undo());
@@ -186,8 +189,8 @@ export class Migrator {
     await this.#client.query("begin");
     await runStatements(this.#client, text);
     await this.#client.query(finish);
-    await noteCurrent(this.#client, text);
-    await rehearsal.look(this.#client);
+    await recordCurrent(this.#client, text);
+    await rehearsal.inspect(this.#client);
   }
 
   /** Keeps or undoes what has been prepared. */
@@ -216,7 +219,7 @@ export class Migrator {
     const statements = () => runStatements(this.#client, text);
     const work = async () => {
       if (isAlone)
-        await (mayWait ? withoutLimit(this.#client, this.#waiting(name), statements) : statements());
+        await (mayWait ? withoutLockTimeout(this.#client, this.#waiting(name), statements) : statements());
       await this.#client.query("begin");
       try {
         if (!isAlone) await statements();
@@ -229,7 +232,7 @@ export class Migrator {
       }
     };
     const trying = () => this.#retry(name, work);
-    await explaining(name, text, () => afterBackfills(this.#client, trying, this.#onWait));
+    await explainFailures(name, text, () => afterBackfills(this.#client, trying, this.#onWait));
   }
 
   #retry<T>(name: string, work: () => Promise<T>, attempts = this.#locks.attempts): Promise<T> {

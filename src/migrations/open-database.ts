@@ -6,14 +6,14 @@ import type { Folder, FolderSettings } from "../cluster/content.ts";
 import { requireSameMigrations } from "./migration-history.ts";
 import { afterMigrations } from "./being-migrated.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
-import type { LockLimits } from "./retry-locked.ts";
+import type { LockRetryOptions } from "./retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
-import { fenceNeighbours } from "./neighbours.ts";
-import { asApiLogin, requireOwner, setUpRoles } from "../postgres/roles.ts";
+import { revokeDefaultDatabases } from "./neighbours.ts";
+import { toApiLoginUrl, requireOwner, setUpRoles } from "../postgres/roles.ts";
 import type { Identity } from "../cluster/postgres-user.ts";
-import { offerStatistics, statisticsModule } from "../plans/statement-statistics.ts";
-import { waitingFor } from "../postgres/wait.ts";
+import { enableStatistics, statisticsModule } from "../plans/statement-statistics.ts";
+import { waitForDatabase } from "../postgres/wait.ts";
 import { installQueueSchema } from "./worker-schema.ts";
 
 /** The database in the service's own Postgres. */
@@ -26,7 +26,7 @@ export interface DatabaseSettings extends PoolerUses, FolderSettings {
   /** Milliseconds that a start waits for an existing Postgres that is away. */
   databaseWaitMs: number;
   /** How long migrations wait for locks, and how often they are begun. */
-  migrationLocks: LockLimits;
+  migrationLocks: LockRetryOptions;
   /** The user who serves when root starts the service; `root` to stay root. */
   runAs: string | undefined;
 }
@@ -64,8 +64,8 @@ export async function openDatabase(
     const url = settings.databaseUrl;
     const wait = { url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
     const check = () => checkDatabase(url, settings);
-    const warnings = await afterMigrations(() => waitingFor(wait, check), onProgress);
-    const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
+    const warnings = await afterMigrations(() => waitForDatabase(wait, check), onProgress);
+    const { apiUrl, warning } = await waitForDatabase(wait, () => findApiLogin(url));
     if (warning !== null) warnings.push(warning);
     const nothing = async () => {};
     const none = { adminUrl: null, runBy: null, wantsDemo: false, demoIsMade: nothing, close: nothing };
@@ -94,7 +94,7 @@ export async function openDatabase(
     return {
       ...folder,
       url,
-      apiUrl: asApiLogin(url)!,
+      apiUrl: toApiLoginUrl(url)!,
       adminUrl,
       runBy: cluster.identity,
       warnings: [],
@@ -113,7 +113,7 @@ export interface SetUpOptions {
   /** Whether the login roles get a new password even if they exist. */
   renewPassword?: boolean;
   /** How long migrations wait for locks. */
-  locks?: LockLimits;
+  locks?: LockRetryOptions;
   /** Called with messages: progress, and for whose locks a migration waits. */
   onProgress?: (step: string) => void;
 }
@@ -135,11 +135,11 @@ export async function setUpDatabase(
   await approve?.(adminUrl);
   onProgress("Setting up roles");
   const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
-  await fenceNeighbours(adminUrl);
+  await revokeDefaultDatabases(adminUrl);
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
   await installQueueSchema(adminUrl);
-  await offerStatistics(adminUrl);
+  await enableStatistics(adminUrl);
   return url;
 }
 

@@ -6,7 +6,7 @@ export async function dropDatabase(admin: pg.Client, name: string): Promise<void
 }
 
 /** The comments of databases of that name: one, or none when there is no such database. */
-async function marksOf(admin: pg.Client, name: string): Promise<(string | null)[]> {
+async function readMarks(admin: pg.Client, name: string): Promise<(string | null)[]> {
   const { rows } = await admin.query<{ mark: string | null }>(
     "select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1",
     [name],
@@ -14,8 +14,8 @@ async function marksOf(admin: pg.Client, name: string): Promise<(string | null)[
   return rows.map(({ mark }) => mark);
 }
 
-export const markOf = async (admin: pg.Client, name: string): Promise<string | null> =>
-  (await marksOf(admin, name))[0] ?? null;
+export const readMark = async (admin: pg.Client, name: string): Promise<string | null> =>
+  (await readMarks(admin, name))[0] ?? null;
 
 /** Gives a database the comment by which a command knows its own: nothing else is dropped, whatever it is called. */
 export const markSql = (name: string, mark: string | null): string =>
@@ -35,7 +35,7 @@ export async function renameMarked(
 
 /** Whether a database can be dropped: there is none, or it has the mark. */
 export const isOwn = async (admin: pg.Client, name: string, mark: string): Promise<boolean> =>
-  (await marksOf(admin, name)).every((each) => each === mark);
+  (await readMarks(admin, name)).every((each) => each === mark);
 
 /** Drops a database that has the mark. @returns whether there is none now */
 export async function dropOwn(admin: pg.Client, name: string, mark: string): Promise<boolean> {

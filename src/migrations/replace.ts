@@ -3,14 +3,14 @@ import { retry } from "../lib/retry.ts";
 import { UserError } from "../errors/user-error.ts";
 import { withClient } from "../postgres/client.ts";
 import { derivedName } from "./templates.ts";
-import { dropOwn, markOf, renameMarked } from "./own-databases.ts";
+import { dropOwn, readMark, renameMarked } from "./own-databases.ts";
 
 /** How often it is tried to rename a database that clients open again, and the pause in milliseconds. */
 const attempts = 40;
 const pauseMs = 25;
 
 /** Returns the name of a database after its replacement. */
-export const asideOf = (name: string): string => derivedName(name, "_before_reset");
+export const nameReplaced = (name: string): string => derivedName(name, "_before_reset");
 
 /**
  * Puts a database in the place of another one of the same server. That one is kept under another name, until the next
@@ -19,20 +19,20 @@ export const asideOf = (name: string): string => derivedName(name, "_before_rese
  * @param admin a connection to a third database
  * @throws {UserError} when something else has that other name
  */
-export async function replaceDatabase(admin: pg.Client, name: string, by: string): Promise<void> {
-  const aside = asideOf(name);
+export async function replaceDatabase(admin: pg.Client, name: string, replacement: string): Promise<void> {
+  const aside = nameReplaced(name);
   const quoted = pg.escapeIdentifier;
   const mark = `Kept by db:reset, instead of ${name}`;
   if (!(await dropOwn(admin, aside, mark)))
     throw new UserError(`There is a database ${aside} that db:reset hasn't made: rename it, or drop it.`);
-  const former = await markOf(admin, name);
-  await disconnect(admin, by);
+  const former = await readMark(admin, name);
+  await disconnect(admin, replacement);
   await admin.query(`alter database ${quoted(name)} allow_connections false`);
   try {
     await disconnect(admin, name);
     await whenFree(() => renameMarked(admin, name, aside, mark));
     try {
-      await whenFree(() => admin.query(`alter database ${quoted(by)} rename to ${quoted(name)}`));
+      await whenFree(() => admin.query(`alter database ${quoted(replacement)} rename to ${quoted(name)}`));
     } catch (error) {
       await renameMarked(admin, aside, name, former);
       throw error;
@@ -64,7 +64,7 @@ function whenFree<T>(work: () => Promise<T>): Promise<T> {
 export async function copyRows(fromUrl: string, toUrl: string, schema: string): Promise<void> {
   await withClient(fromUrl, (from) =>
     withClient(toUrl, async (to) => {
-      const [source, target] = [await columnsIn(from, schema), await columnsIn(to, schema)];
+      const [source, target] = [await readColumns(from, schema), await readColumns(to, schema)];
       await to.query("begin; set local session_replication_role = replica");
       for (const [table, columns] of target) {
         const known = source.get(table);
@@ -86,7 +86,7 @@ export async function copyRows(fromUrl: string, toUrl: string, schema: string): 
 }
 
 /** The tables of a schema, with the columns that can be written, as they are quoted. */
-async function columnsIn(client: pg.Client, schema: string): Promise<Map<string, string[]>> {
+async function readColumns(client: pg.Client, schema: string): Promise<Map<string, string[]>> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select c.oid::regclass::text as name, array_agg(quote_ident(a.attname) order by a.attnum) as columns
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped

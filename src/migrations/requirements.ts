@@ -1,12 +1,12 @@
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { placeOf, withClient } from "../postgres/client.ts";
+import { formatAddress, withClient } from "../postgres/client.ts";
 import { requireMigrated } from "./migrations.ts";
 import { startOptions } from "../postgres/pool.ts";
 import { losesStatements, poolerAdvice } from "../postgres/pooler.ts";
-import { asApiLogin } from "../postgres/roles.ts";
+import { toApiLoginUrl } from "../postgres/roles.ts";
 
-const oldest = 18;
+const oldestMajor = 18;
 /** Roles that the service takes, see db/roles.sql. */
 const narrowRoles = [
   "service_api",
@@ -31,7 +31,7 @@ export async function checkDatabase(url: string, uses: PoolerUses = {}): Promise
     await requireMigrated(client);
     await requireQueue(client);
     if (uses.preparedStatements) await requireStatements(url);
-    return [...(await excessRights(client)), ...(await poolerWarnings(client, uses))];
+    return [...(await findExcessRights(client)), ...(await findPoolerWarnings(client, uses))];
   };
   return withClient(url, work, begin);
 }
@@ -47,7 +47,7 @@ export interface PoolerUses {
 const probe = "service.start";
 
 /** Behind a pooler that ignores start-up settings, each connection has, for example, the role that logs in. */
-async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<string[]> {
+async function findPoolerWarnings(client: pg.Client, uses: PoolerUses): Promise<string[]> {
   const { jobConcurrency = 0, webhookConcurrency = 0 } = uses;
   if (jobConcurrency === 0 && webhookConcurrency === 0) return [];
   const { rows } = await client.query<{ value: string | null }>("select current_setting($1, true) as value", [
@@ -63,7 +63,7 @@ async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<stri
 async function requireStatements(url: string): Promise<void> {
   if (!(await losesStatements((work) => withClient(url, work, startOptions())))) return;
   throw new UserError(
-    `The pooler at ${placeOf(url)} doesn't keep track of prepared statements, so requests would fail. ${poolerAdvice}`,
+    `The pooler at ${formatAddress(url)} doesn't keep track of prepared statements, so requests would fail. ${poolerAdvice}`,
   );
 }
 
@@ -73,7 +73,7 @@ async function requireStatements(url: string): Promise<void> {
  * @returns the URL for them, and warnings
  */
 export async function findApiLogin(url: string): Promise<{ apiUrl: string; warning: string | null }> {
-  const apiUrl = asApiLogin(url);
+  const apiUrl = toApiLoginUrl(url);
   // `checkDatabase` warns of any other role, if it may do too much
   if (apiUrl === null) return { apiUrl: url, warning: null };
   try {
@@ -98,9 +98,9 @@ export async function requireVersion(client: Pick<pg.ClientBase, "query">): Prom
     "select current_setting('server_version') as version, current_setting('server_version_num')::int as number",
   );
   const { version, number } = rows[0]!;
-  if (number < oldest * 10_000) {
+  if (number < oldestMajor * 10_000) {
     throw new UserError(
-      `This service needs Postgres ${oldest} or newer; the one at DATABASE_URL is ${version}.`,
+      `This service needs Postgres ${oldestMajor} or newer; the one at DATABASE_URL is ${version}.`,
     );
   }
 }
@@ -121,7 +121,7 @@ interface RoleRow {
   able: boolean;
 }
 
-async function excessRights(client: pg.Client): Promise<string[]> {
+async function findExcessRights(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<RoleRow>(
     `select current_user as role, rolsuper as super, pg_has_role(current_user, 'service_owner', 'set') as owner,
        (select bool_and(coalesce(pg_has_role(current_user, to_regrole(name), 'set'), false)) from unnest($1::text[]) name) as able

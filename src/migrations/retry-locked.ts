@@ -1,12 +1,12 @@
-import { codeOf } from "../errors/postgres-errors.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import { growingPause, pause, retry } from "../lib/retry.ts";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 import { withClient } from "../postgres/client.ts";
 
 /** How long a migration waits for locks. While it waits, later statements on the same table wait behind it. */
-export interface LockLimits {
+export interface LockRetryOptions {
   /** For one lock; a migration may set its own with `set local lock_timeout`. */
   lockTimeoutMs: number;
   /** How often a migration is begun before it fails. */
@@ -16,7 +16,7 @@ export interface LockLimits {
 /** Milliseconds between reports about a migration that waits without limit. */
 const reportEveryMs = 10_000;
 
-export const defaultLockLimits: LockLimits = { lockTimeoutMs: 1_000, attempts: 20 };
+export const defaultLockLimits: LockRetryOptions = { lockTimeoutMs: 1_000, attempts: 20 };
 
 /** Pauses after attempts, for a time-out. */
 const pausesOf = (lockTimeoutMs: number) => ({
@@ -26,14 +26,14 @@ const pausesOf = (lockTimeoutMs: number) => ({
 });
 
 /** lock_not_available, the error of a lock_timeout, and deadlock_detected */
-const codesOfWaiting = ["55P03", "40P01"];
+const lockFailureCodes = ["55P03", "40P01"];
 
 /** Whether work failed because others held locks, so that it may succeed later. */
 export function isLockFailure(error: unknown): boolean {
-  return codesOfWaiting.includes(codeOf(error) ?? "");
+  return lockFailureCodes.includes(errorCodeOf(error) ?? "");
 }
 
-export interface RetryLockedOptions extends LockLimits {
+export interface RetryLockedOptions extends LockRetryOptions {
   /** Name of the work, for messages. */
   name: string;
   /** A text about who held the locks; empty when that isn't known. */
@@ -114,7 +114,7 @@ export class LockObserver {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await within(closeMs, this.#watching);
+    await settlesWithin(closeMs, this.#watching);
   }
 
   async #watch(url: string, application: string, everyMs: number): Promise<void> {
@@ -125,7 +125,7 @@ export class LockObserver {
       const looking = withClient(url, async (client) => {
         while (!signal.aborted) {
           const { rows } = await client.query<Blocker>(blockers, [application]);
-          if (rows.length > 0) this.#last = described(rows);
+          if (rows.length > 0) this.#last = describeBlockers(rows);
           await pause(everyMs, signal);
         }
       });
@@ -135,7 +135,7 @@ export class LockObserver {
   }
 }
 
-function described(rows: Blocker[]): string {
+function describeBlockers(rows: Blocker[]): string {
   const wanted = rows[0]!.waits_for === null ? "" : ` on ${rows[0]!.waits_for}`;
   const holders = rows.map(({ pid, usename, application, xact_start: begun }) => {
     const facts = [usename, application, begun && `since ${begun.toISOString()}`].filter(Boolean).join(", ");
@@ -148,7 +148,7 @@ function described(rows: Blocker[]): string {
  * `concurrently` waits for older transactions and holds up none meanwhile, but leaves an invalid index when it is
  * interrupted.
  */
-export async function withoutLimit(
+export async function withoutLockTimeout(
   client: pg.ClientBase,
   { name, holders, onWait }: Pick<RetryLockedOptions, "name" | "holders" | "onWait">,
   work: () => Promise<unknown>,

@@ -10,7 +10,7 @@ const heading = `-- The result of all committed migrations, for people to read a
 `;
 
 /** The schemas of a database as text, equal for databases with equal schemas. */
-export async function schemaOf(client: ClientBase): Promise<string> {
+export async function printSchemas(client: ClientBase): Promise<string> {
   const { rows } = await client.query<{ definition: string }>(await readFile(query, "utf8"));
   return [heading, ...rows.map(({ definition }) => `${definition}\n`)].join("\n");
 }
@@ -20,8 +20,8 @@ export async function schemaOf(client: ClientBase): Promise<string> {
  *
  * @param adminUrl any database of the server to use, whose roles have been set up
  */
-export const committedSchema = (adminUrl: string): Promise<string> =>
-  withCommitted(adminUrl, (url) => withClient(url, schemaOf));
+export const printCommittedSchema = (adminUrl: string): Promise<string> =>
+  withCommitted(adminUrl, (url) => withClient(url, printSchemas));
 
 /** Writes db/schema.sql. */
 export const writeSchema = (text: string): Promise<void> => writeFile(file, text);

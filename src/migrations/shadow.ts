@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { databaseIn, withClient } from "../postgres/client.ts";
-import { within } from "../lib/within.ts";
-import type { MigrateOptions, Rehearsal, Stage } from "./migrate-options.ts";
+import { getDatabaseName, withClient } from "../postgres/client.ts";
+import { settlesWithin } from "../lib/within.ts";
+import type { MigrateOptions, Rehearsal, RehearsalDatabase } from "./migrate-options.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import { Migrator } from "./migrator.ts";
 import { dropDatabase, dropOwn, renameMarked } from "./own-databases.ts";
-import { besides, createCommitted, derivedName } from "./templates.ts";
+import { urlOfDatabase, createCommittedDatabase, derivedName } from "./templates.ts";
 
 /** Milliseconds that its end may take. */
 const closeMs = 1_000;
 
 /** Returns the name of a database's shadow. */
-export const shadowOf = (name: string): string => derivedName(name, "_rehearsal");
+export const nameShadow = (name: string): string => derivedName(name, "_rehearsal");
 
 /**
  * A database with the same migrations as the current one, but no rows. What a migration makes of the catalog is found out
  * there, where its locks hold up nobody. It is only a means: without it, or when it differs, the database itself serves.
  */
-export class Shadow implements Stage {
+export class Shadow implements RehearsalDatabase {
   readonly #adminUrl: string;
   readonly #name: string;
   readonly #mark: string;
@@ -28,9 +28,9 @@ export class Shadow implements Stage {
   #following: Promise<void> | null = null;
   /** Whether what is run next has been rehearsed, and waits to be kept: then it needn't be run here again. */
   #isRehearsed = false;
-  #hasTold = false;
+  #hasExplained = false;
   /** Whether it isn't made any more. */
-  #isOver = false;
+  #isClosed = false;
 
   /**
    * @param adminUrl the database that it is the shadow of, as a role that may make others
@@ -38,8 +38,8 @@ export class Shadow implements Stage {
    */
   constructor(adminUrl: string, { locks, onWait }: Pick<MigrateOptions, "locks" | "onWait">) {
     this.#adminUrl = adminUrl;
-    const name = databaseIn(adminUrl);
-    this.#name = shadowOf(name);
+    const name = getDatabaseName(adminUrl);
+    this.#name = nameShadow(name);
     this.#mark = `Shadow of db:watch for ${name}`;
     this.#options = locks === undefined ? {} : { locks };
     this.#onWait = onWait;
@@ -52,7 +52,7 @@ export class Shadow implements Stage {
       if ((await migrator.state()) !== state) return false;
       this.#isRehearsed = true;
       await migrator.prepare(text, rehearsal);
-      await rehearsal.conclude();
+      await rehearsal.evaluate();
       return true;
     } catch {
       await this.undo();
@@ -77,7 +77,7 @@ export class Shadow implements Stage {
    * @param state of that database, whose db/current has just been run
    */
   async follow(files: readonly CurrentFile[], state: string): Promise<void> {
-    if (this.#isOver) return;
+    if (this.#isClosed) return;
     await (this.#following ??= this.#follow(files, state)
       .catch((error: unknown) => this.#failed(error as Error))
       .finally(() => (this.#following = null)));
@@ -85,8 +85,8 @@ export class Shadow implements Stage {
 
   /** One that is still being made stays, until the next time. */
   async close(): Promise<void> {
-    this.#isOver = true;
-    await within(
+    this.#isClosed = true;
+    await settlesWithin(
       closeMs,
       (this.#following ?? Promise.resolve()).then(() => this.#drop()),
     );
@@ -96,8 +96,8 @@ export class Shadow implements Stage {
     await this.#settle("commit");
     if ((await this.#migrator?.state()) === state) return;
     if (!(await this.#drop()))
-      return this.#without(`there is a database ${this.#name} that db:watch hasn't made`);
-    await this.#make();
+      return this.#explainOnce(`there is a database ${this.#name} that db:watch hasn't made`);
+    await this.#create();
     if ((await this.#run(files)) !== state) await this.#drop();
   }
 
@@ -106,13 +106,13 @@ export class Shadow implements Stage {
     await this.#drop().catch(() => {});
     // insufficient_privilege
     if ((error as pg.DatabaseError).code !== "42501") return;
-    this.#isOver = true;
-    this.#without(error.message);
+    this.#isClosed = true;
+    this.#explainOnce(error.message);
   }
 
-  #without(reason: string): void {
-    if (!this.#hasTold) this.#onWait?.(`A save is tried on the database itself: ${reason}.`);
-    this.#hasTold = true;
+  #explainOnce(reason: string): void {
+    if (!this.#hasExplained) this.#onWait?.(`A save is tried on the database itself: ${reason}.`);
+    this.#hasExplained = true;
   }
 
   async #run(files: readonly CurrentFile[]): Promise<string | undefined> {
@@ -120,18 +120,18 @@ export class Shadow implements Stage {
     return this.#migrator?.state();
   }
 
-  async #make(): Promise<void> {
+  async #create(): Promise<void> {
     const made = `rehearsal_${randomUUID()}`;
     await withClient(this.#adminUrl, async (admin) => {
       try {
-        await createCommitted(admin, this.#adminUrl, made);
+        await createCommittedDatabase(admin, this.#adminUrl, made);
         await renameMarked(admin, made, this.#name, this.#mark);
       } catch (error) {
         await dropDatabase(admin, made).catch(() => {});
         throw error;
       }
     });
-    this.#migrator = await Migrator.open(besides(this.#adminUrl, this.#name), this.#options);
+    this.#migrator = await Migrator.open(urlOfDatabase(this.#adminUrl, this.#name), this.#options);
     void this.#migrator.ended.then(() => (this.#migrator = null));
   }
 

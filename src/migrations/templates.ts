@@ -17,7 +17,7 @@ const mark = "Template of the service";
 /** Bytes of a name that Postgres keeps. */
 const nameBytes = 63;
 /** Templates of a kind that stay on a server. */
-const keptOfAKind = 4;
+const keptPerKind = 4;
 /** Pauses while others use or drop a template. */
 const pauses = { firstMs: 20, factor: 1.5, longestMs: 500 };
 const attempts = 40;
@@ -30,7 +30,7 @@ export type TemplateKind = "schema" | "merchant" | "demo";
 export const templateName = (kind: TemplateKind, key: string): string => `${prefix}${kind}_${key}`;
 
 /** A database of the same server. */
-export const besides = (url: string, name: string): string =>
+export const urlOfDatabase = (url: string, name: string): string =>
   Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).href;
 
 /** Returns the name of a database that belongs to another one; a hash shortens names that are too long. */
@@ -45,7 +45,7 @@ export function derivedName(name: string, ending: string): string {
 }
 
 /** For each committed migration, a key that stands for it and all before it. */
-export async function committedKeys(): Promise<string[]> {
+export async function readCommittedKeys(): Promise<string[]> {
   let key = "";
   return (await readCommitted()).map(({ name, text }) => (key = shortHash(`${key}\n${name}\n${text}`)));
 }
@@ -70,8 +70,8 @@ export async function withCommitted<T>(
 ): Promise<T> {
   const name = `rehearsal_${randomUUID()}`;
   try {
-    await withClient(adminUrl, (admin) => createCommitted(admin, adminUrl, name, options));
-    return await work(besides(adminUrl, name));
+    await withClient(adminUrl, (admin) => createCommittedDatabase(admin, adminUrl, name, options));
+    return await work(urlOfDatabase(adminUrl, name));
   } finally {
     // The first connection would have ended if another program has recreated its database meanwhile
     await withClient(adminUrl, (admin) => dropDatabase(admin, name));
@@ -79,26 +79,26 @@ export async function withCommitted<T>(
 }
 
 /** Makes such a database, to stay. */
-export async function createCommitted(
+export async function createCommittedDatabase(
   admin: pg.Client,
   adminUrl: string,
   name: string,
   { upTo = Infinity, isKept = true }: CommittedOptions = {},
 ): Promise<void> {
-  const keys = (await committedKeys()).slice(0, upTo);
-  const make = (made: string) => makeCommitted(admin, adminUrl, made, keys);
+  const keys = (await readCommittedKeys()).slice(0, upTo);
+  const make = (made: string) => buildCommittedDatabase(admin, adminUrl, made, keys);
   const template = templateName("schema", keys.at(-1) ?? "none");
   await (isKept ? copyTemplate(admin, adminUrl, name, { template, make }) : make(name));
 }
 
 /** Makes such a database with the job queue, to be served. */
-export async function createServed(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
-  await createCommitted(admin, adminUrl, name);
-  await installQueueSchema(besides(adminUrl, name));
+export async function createServedDatabase(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
+  await createCommittedDatabase(admin, adminUrl, name);
+  await installQueueSchema(urlOfDatabase(adminUrl, name));
 }
 
 /** Makes a database with the first committed migrations, beginning with the template that has most of them. */
-async function makeCommitted(
+async function buildCommittedDatabase(
   admin: pg.Client,
   adminUrl: string,
   name: string,
@@ -110,7 +110,7 @@ async function makeCommitted(
     [keys.map((key) => templateName("schema", key))],
   );
   await copyDatabase(admin, adminUrl, name, rows[0]?.name ?? "template0");
-  await migrateDatabase(besides(adminUrl, name), { upTo: keys.length });
+  await migrateDatabase(urlOfDatabase(adminUrl, name), { upTo: keys.length });
 }
 
 export interface TemplateToCopy {
@@ -186,7 +186,9 @@ async function copyDatabase(admin: pg.Client, adminUrl: string, name: string, so
   await admin.query(
     `create database ${made} owner service_owner template ${from} strategy ${rows[0]!.strategy}`,
   );
-  await withClient(besides(adminUrl, name), async (client) => client.query(await readFile(fence, "utf8")));
+  await withClient(urlOfDatabase(adminUrl, name), async (client) =>
+    client.query(await readFile(fence, "utf8")),
+  );
 }
 
 /** Drops all templates of the kind but the newest. A database that is only called like one stays. */
@@ -194,7 +196,7 @@ async function dropOldTemplates(admin: pg.Client, template: string): Promise<voi
   const { rows } = await admin.query<{ name: string }>(
     `select datname as name from pg_database
      where starts_with(datname, $1) and shobj_description(oid, 'pg_database') = $2 order by oid desc offset $3`,
-    [template.slice(0, template.lastIndexOf("_") + 1), mark, keptOfAKind],
+    [template.slice(0, template.lastIndexOf("_") + 1), mark, keptPerKind],
   );
   // Another process may be copying one, or dropping it
   for (const { name } of rows) await dropDatabase(admin, name).catch(() => {});

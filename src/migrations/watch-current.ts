@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { join } from "node:path";
 import {
   filesSignature,
-  goneFiles,
+  findDeletedFiles,
   hasStatements,
   migrationsFolder,
   readCurrent,
@@ -13,7 +13,7 @@ import { isLockFailure } from "./retry-locked.ts";
 import { Shadow } from "./shadow.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
@@ -51,7 +51,7 @@ export interface WatchOptions extends MigrateOptions {
    *
    * @returns whether the database was recreated with those that are left
    */
-  onGone: (names: readonly string[]) => Promise<boolean>;
+  onDeleted: (names: readonly string[]) => Promise<boolean>;
   /** Told why db/current could not be run. */
   onFailure: (error: Error) => void;
 }
@@ -64,7 +64,7 @@ export class CurrentWatch {
   readonly #stopping = new AbortController();
   #migrator: Promise<Migrator> | null = null;
   /** The number of requested runs; a run repeats while it grows. */
-  #asked = 0;
+  #requested = 0;
   #isRunning = false;
   /** The time at which the pending change was seen. */
   #since: number | null = null;
@@ -86,11 +86,11 @@ export class CurrentWatch {
     const { signal } = this.#stopping;
     for (const folder of ["current", "fixtures"]) {
       const watcher = watch(join(migrationsFolder, folder), { recursive: true, signal }, () =>
-        this.#touched(),
+        this.#onChange(),
       );
       watcher.on("error", () => {});
     }
-    void this.#lookNowAndThen();
+    void this.#pollChanges();
     this.#ask();
   }
 
@@ -103,21 +103,21 @@ export class CurrentWatch {
     await this.#shadow.close();
   }
 
-  #touched(): void {
+  #onChange(): void {
     this.#since ??= performance.now();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#ask(), settledMs);
   }
 
   #ask(): void {
-    this.#asked++;
+    this.#requested++;
     if (!this.#isRunning) void this.#run();
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    for (let seen = 0; seen !== this.#asked && !this.#stopping.signal.aborted;) {
-      seen = this.#asked;
+    for (let seen = 0; seen !== this.#requested && !this.#stopping.signal.aborted;) {
+      seen = this.#requested;
       await this.#runOnce();
       const migrator = await this.#migrator?.catch(() => null);
       this.#state = (await migrator?.state().catch(() => null)) ?? this.#state;
@@ -126,7 +126,7 @@ export class CurrentWatch {
   }
 
   async #runOnce(): Promise<void> {
-    const { onRun, onGone, rehearsal } = this.#options;
+    const { onRun, onDeleted: onGone, rehearsal } = this.#options;
     const since = this.#since ?? performance.now();
     this.#since = null;
     this.#ranWith = filesSignature();
@@ -134,13 +134,13 @@ export class CurrentWatch {
     let migrator: Migrator | undefined;
     try {
       migrator = await this.#opened();
-      const gone = await this.#gone(migrator);
+      const gone = await this.#findDeleted(migrator);
       const isAnew = gone.length > 0 && (await this.#recreate(() => onGone(gone)));
       const current = (migrator = await this.#opened());
       const present = await presentFiles();
       const isNew =
         isAnew ||
-        (await current.alone(() => current.runCurrent({ files: present, rehearsal, shadow }))).isNew;
+        (await current.withLock(() => current.runCurrent({ files: present, rehearsal, shadow }))).isNew;
       const files = present.map(({ name }) => name);
       if (this.#stopping.signal.aborted) return;
       this.#isLocked = false;
@@ -148,7 +148,8 @@ export class CurrentWatch {
       void shadow.follow(present, await migrator.state());
     } catch (error) {
       // With a connection that was cut nothing has failed: it runs again on the next one
-      if (migrator === undefined || !(await within(cutMs, migrator.ended))) this.#failed(error as Error);
+      if (migrator === undefined || !(await settlesWithin(cutMs, migrator.ended)))
+        this.#failed(error as Error);
     }
   }
 
@@ -174,11 +175,11 @@ export class CurrentWatch {
   }
 
   /** The names of the files that were run last, and are gone, whether this has watched them or not. */
-  async #gone(migrator: Migrator): Promise<string[]> {
-    const ran = await migrator.ranLast();
-    if ((await goneFiles(ran)).length === 0) return [];
+  async #findDeleted(migrator: Migrator): Promise<string[]> {
+    const ran = await migrator.readLastRun();
+    if ((await findDeletedFiles(ran)).length === 0) return [];
     await pause(goneMs, this.#stopping.signal);
-    const gone = await goneFiles(await migrator.ranLast());
+    const gone = await findDeletedFiles(await migrator.readLastRun());
     return gone.map(({ name }) => name || "A file of db/current");
   }
 
@@ -212,12 +213,12 @@ export class CurrentWatch {
     const onWait = (line: string) => (this.#isLocked ? undefined : this.#options.onWait?.(line));
     const migrator = await Migrator.open(this.#adminUrl, { ...this.#options, onWait });
     try {
-      const database = await migrator.number();
+      const database = await migrator.readDatabaseOid();
       if (this.#database !== null && this.#database !== database) {
         this.#options.rehearsal.begin();
         await pause(recreatedMs, this.#stopping.signal);
         // Fails while the database has no migrations, and when it was dropped meanwhile
-        await migrator.ranLast();
+        await migrator.readLastRun();
       }
       this.#database = database;
       return migrator;
@@ -234,7 +235,7 @@ export class CurrentWatch {
     return state !== undefined && state !== this.#state && !this.#isRunning;
   }
 
-  async #lookNowAndThen(): Promise<void> {
+  async #pollChanges(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await pause(lookEveryMs, signal);

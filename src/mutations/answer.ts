@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ReadRows } from "../postgres/pipeline/read-text.ts";
-import type { SendTogether, Transaction } from "../postgres/pipeline/send-together.ts";
+import type { SendTransactions, Transaction } from "../postgres/pipeline/send-together.ts";
 import type { SettingsStatement } from "../postgres/pipeline/transaction-settings.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
@@ -8,11 +8,11 @@ import { parseExactly } from "./exact-json.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { PayloadReader } from "./payload-reader.ts";
 import type { PayloadRow } from "./payload-reader.ts";
-import { dataOf } from "./payload-text.ts";
-import { runCall, runCallOf, runStatement } from "./run.ts";
-import type { MadeMutation, MutationCaller, MutationGroupCall } from "./send-group.ts";
-import { groupSender } from "./send-group.ts";
-import type { WantedMutation } from "./wanted.ts";
+import { buildData } from "./payload-text.ts";
+import { runCallSql, runMutationCall, runStatement } from "./run.ts";
+import type { FinishedMutation, MutationCaller, MutationGroupCall } from "./send-group.ts";
+import { createGroupSender } from "./send-group.ts";
+import type { RequestedMutation } from "./wanted.ts";
 
 /** A request for a mutation. */
 export interface MutationRequest extends MutationCaller {
@@ -27,39 +27,46 @@ export interface MutationRequest extends MutationCaller {
 }
 
 /** The response's data as JSON, or the mutation's outcome if Grafast has to read its payload. */
-export type MutationAnswer = { data: string } | MutationOutcome;
+export type MutationResponse = { data: string } | MutationOutcome;
 /** Thrown when the client has gone before its call was sent. Nothing was done. */
 export class ClientGone extends Error {}
 
-export type AnswerMutation = (wanted: WantedMutation, request: MutationRequest) => Promise<MutationAnswer>;
+export type RunMutation = (wanted: RequestedMutation, request: MutationRequest) => Promise<MutationResponse>;
 
 // The setting outlives the transaction, so the next one can read it. The key identifies the result: behind a pooler the
 // next transaction may run on another connection, with the result of another call.
-const runAndKeep = {
-  text: `select set_config('${answerSetting}', $8::text || ${runCall}, false)`,
+const runAndStore = {
+  text: `select set_config('${answerSetting}', $8::text || ${runCallSql}, false)`,
   name: "mutation.run, stored",
 };
 
 /** Returns a function that runs mutations, alone or in a group commit, and reads their payloads. */
-export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows): AnswerMutation {
+export function createMutationRunner(sendTogether: SendTransactions, readRows: ReadRows): RunMutation {
   const payloads = new PayloadReader(readRows);
-  const groups = new GroupCommit<MadeMutation, MutationGroupCall>(groupSender(sendTogether));
-  return async (wanted, request) => {
-    const { call: mutation, groupKey, compiled, values } = wanted;
+  const groups = new GroupCommit<FinishedMutation, MutationGroupCall>(createGroupSender(sendTogether));
+  return async (requested, request) => {
+    const { call: mutation, groupKey, compiled, values } = requested;
     const { credentialId: client, readSettings: settings } = request;
     try {
-      const alone = (onBegin?: () => void) => makeAlone(wanted, request, sendTogether, onBegin);
+      const runAlone = (onBegin?: () => void) => sendAlone(requested, request, sendTogether, onBegin);
       const isRepeatable = mutation.idempotencyKey !== null;
       const made = groupKey
-        ? await groups.make({ client, key: groupKey, isRepeatable, alone, mutation, caller: request })
-        : await alone();
+        ? await groups.run({
+            client,
+            key: groupKey,
+            isRepeatable,
+            runAlone: runAlone,
+            mutation,
+            caller: request,
+          })
+        : await runAlone();
       const { result } = made;
       const { statement } = compiled.payload;
       const read =
         made.read === undefined && statement
           ? await payloads.read({ client, settings, statement, values, payload: result.payload })
           : made.read;
-      const data = dataOf(compiled, result, read);
+      const data = buildData(compiled, result, read);
       return data === null ? { result } : { data };
     } catch (failure) {
       return { failure };
@@ -68,17 +75,17 @@ export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows)
 }
 
 /** Runs a mutation alone and reads its payload. One message has both transactions; the second reads the first one's result. */
-function makeAlone(
-  { call, compiled, values }: WantedMutation,
+function sendAlone(
+  { call, compiled, values }: RequestedMutation,
   { credentialId, arrivedAt, isGone, settings, readSettings }: MutationRequest,
-  sendTogether: SendTogether,
+  sendTogether: SendTransactions,
   onSent: () => void = () => {},
-): Promise<MadeMutation> {
+): Promise<FinishedMutation> {
   const { statement } = compiled.payload;
-  return runCallOf(call, arrivedAt, async (parameters, onBegin) => {
+  return runMutationCall(call, arrivedAt, async (parameters, onBegin) => {
     const key = randomUUID();
     const mutation = statement
-      ? { ...runAndKeep, values: [...parameters, key], arrayMode: true }
+      ? { ...runAndStore, values: [...parameters, key], arrayMode: true }
       : { ...runStatement, values: parameters, arrayMode: true };
     const transactions: Transaction[] = [{ settings, statement: mutation }];
     if (statement) {

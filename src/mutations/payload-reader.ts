@@ -1,6 +1,6 @@
 import type { ReadRows } from "../postgres/pipeline/read-text.ts";
-import type { Ran, SettingsStatement } from "../postgres/pipeline/transaction-settings.ts";
-import { noteShared } from "../postgres/pipeline/transaction-settings.ts";
+import type { StatementRun, SettingsStatement } from "../postgres/pipeline/transaction-settings.ts";
+import { noteSharedRun } from "../postgres/pipeline/transaction-settings.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import type { Statement } from "../reads/compilation.ts";
 
@@ -25,7 +25,7 @@ interface Waiting extends PayloadRequest {
 export class PayloadReader {
   readonly #readRows: ReadRows;
   /** Waiting requests. One statement reads all that have the same settings and values. */
-  #alike = new Map<string, Waiting[]>();
+  #requestsByKey = new Map<string, Waiting[]>();
 
   constructor(readRows: ReadRows) {
     this.#readRows = readRows;
@@ -33,37 +33,37 @@ export class PayloadReader {
 
   /** Reads a payload. One statement reads all that are requested in the same tick with equal settings and values. */
   read(request: PayloadRequest): Promise<PayloadRow | null> {
-    if (this.#alike.size === 0) queueMicrotask(() => this.#begin());
+    if (this.#requestsByKey.size === 0) queueMicrotask(() => this.#begin());
     const { settings, statement, values } = request;
     const key = JSON.stringify([statement.name, settings.text, settings.values, values]);
     return new Promise((settle) => {
       const waiting = { ...request, settle };
-      const alike = this.#alike.get(key);
-      if (alike) alike.push(waiting);
-      else this.#alike.set(key, [waiting]);
+      const sameRequests = this.#requestsByKey.get(key);
+      if (sameRequests) sameRequests.push(waiting);
+      else this.#requestsByKey.set(key, [waiting]);
     });
   }
 
   #begin(): void {
-    const all = this.#alike;
-    this.#alike = new Map();
-    for (const alike of all.values()) void this.#readAll(alike);
+    const waiting = this.#requestsByKey;
+    this.#requestsByKey = new Map();
+    for (const requests of waiting.values()) void this.#readAll(requests);
   }
 
-  async #readAll(alike: readonly Waiting[]): Promise<void> {
-    const [{ client, settings, statement, values }] = alike as [Waiting];
+  async #readAll(requests: readonly Waiting[]): Promise<void> {
+    const [{ client, settings, statement, values }] = requests as [Waiting];
     const { text, name } = statement;
-    const payloads = JSON.stringify(alike.map(({ payload }) => payload));
-    const given = { text, name, values: [...values, payloads, ""] };
-    const uses = alike.map((each) => each.settings.use);
-    const use = settings.use && { ...settings.use, note: (ran: Ran) => noteShared(ran, uses) };
+    const payloads = JSON.stringify(requests.map(({ payload }) => payload));
+    const query = { text, name, values: [...values, payloads, ""] };
+    const uses = requests.map((each) => each.settings.use);
+    const use = settings.use && { ...settings.use, note: (ran: StatementRun) => noteSharedRun(ran, uses) };
     let rows: PayloadRow[] = [];
     try {
-      rows = await this.#readRows(client, { ...settings, use }, given);
+      rows = await this.#readRows(client, { ...settings, use }, query);
     } catch {
-      if (alike.length > 1) return alike.forEach((each) => void this.#readAll([each]));
+      if (requests.length > 1) return requests.forEach((each) => void this.#readAll([each]));
     }
     const byNumber = new Map(rows.map((row) => [Number(row.at(-1)), row]));
-    alike.forEach(({ settle }, index) => settle(byNumber.get(index + 1) ?? null));
+    requests.forEach(({ settle }, index) => settle(byNumber.get(index + 1) ?? null));
   }
 }

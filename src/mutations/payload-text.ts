@@ -9,7 +9,7 @@ import type { CompiledMutation } from "./wanted.ts";
  * @param read the columns of the statement that read the payload
  * @returns null when Grafast has to build it: for user errors and warnings, and when reading failed
  */
-export function dataOf(
+export function buildData(
   { source, key, typeName, payload }: CompiledMutation,
   result: MutationResult,
   read: readonly (string | null)[] | null | undefined,
@@ -26,7 +26,7 @@ export function dataOf(
     let text: string | null;
     if (part.kind === "typename") text = JSON.stringify(typeName);
     else if (part.kind === "read") text = read![part.column]!;
-    else text = valueText(part.type, values[part.name]);
+    else text = toJson(part.type, values[part.name]);
     if (text === null) return null;
     fields.push(`${JSON.stringify(name)}:${text}`);
   }
@@ -34,7 +34,7 @@ export function dataOf(
 }
 
 /** Returns a value's JSON text; null for values that Grafast has to build. */
-function valueText(type: GraphQLOutputType, value: unknown): string | null {
+function toJson(type: GraphQLOutputType, value: unknown): string | null {
   if (value == null) return isNonNullType(type) ? null : "null";
   const inner = getNullableType(type);
   if (isListType(inner)) return Array.isArray(value) && value.length === 0 ? "[]" : null;

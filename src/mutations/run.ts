@@ -6,8 +6,8 @@ import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { retry } from "../lib/retry.ts";
 
 /** SQL that calls the function that runs mutations, and a statement that does only that. */
-export const runCall = "mutation.run($1, $2, $3, $4, $5, $6, $7)::text";
-export const runStatement = { text: `select ${runCall} as result`, name: "mutation.run as text" };
+export const runCallSql = "mutation.run($1, $2, $3, $4, $5, $6, $7)::text";
+export const runStatement = { text: `select ${runCallSql} as result`, name: "mutation.run as text" };
 
 /** A call of `mutation.run`. */
 export interface MutationCall {
@@ -31,7 +31,7 @@ const maxLooks = 4;
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
 /** Returns an input as JSON. @throws BAD_USER_INPUT when it can't be sent */
-export function textOfInput(input: unknown): string {
+export function serializeInput(input: unknown): string {
   let text: string;
   try {
     text = JSON.stringify(input);
@@ -45,7 +45,7 @@ export function textOfInput(input: unknown): string {
 }
 
 /** Returns the parameters of `mutation.run`. */
-const parametersOf = (
+const buildParameters = (
   { version, operation, input, idempotencyKey, validateOnly, refusals }: MutationCall,
   newerThan: string | null,
 ): unknown[] => [
@@ -70,18 +70,18 @@ type Attempt<T> = (parameters: unknown[], onBegin: () => void) => Promise<T>;
  *
  * @param arrivedAt when its request arrived at this process, on the clock of `performance`
  */
-export async function runCallOf<T extends { result: MutationResult; answeredAt?: number }>(
+export async function runMutationCall<T extends { result: MutationResult; answeredAt?: number }>(
   call: MutationCall,
   arrivedAt: number,
   attempt: Attempt<T>,
 ): Promise<T> {
   let newerThan: string | null = null;
   for (let looks = 1; ; looks++) {
-    const parameters = parametersOf(call, newerThan);
-    const made = await withRetries(call, (onBegin) => attempt(parameters, onBegin));
-    const { answeredAt = performance.now(), result } = made;
+    const parameters = buildParameters(call, newerThan);
+    const finished = await withRetries(call, (onBegin) => attempt(parameters, onBegin));
+    const { answeredAt = performance.now(), result } = finished;
     const { refusal } = result;
-    if (!refusal) return made;
+    if (!refusal) return finished;
     if (answeredAt - arrivedAt <= refusal.ageMs) newerThan = refusal.at;
     else if (looks >= maxLooks) newerThan = "-infinity";
   }

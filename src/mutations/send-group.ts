@@ -1,18 +1,18 @@
 import { isConnectionBroken } from "../postgres/broken.ts";
-import type { SendTogether } from "../postgres/pipeline/send-together.ts";
-import type { Ran, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
-import { noteShared, settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
-import { ownClient } from "../postgres/shared-pool.ts";
+import type { SendTransactions } from "../postgres/pipeline/send-together.ts";
+import type { StatementRun, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
+import { noteSharedRun, settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
+import { serviceClient } from "../postgres/shared-pool.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { parseExactly } from "./exact-json.ts";
-import type { GroupCall, MakeTogether } from "./group-commit.ts";
+import type { GroupCall, SendGroup } from "./group-commit.ts";
 import { GroupLost } from "./group-commit.ts";
 import type { PayloadRow } from "./payload-reader.ts";
 import type { MutationCall } from "./run.ts";
 
 /** A mutation that was done or refused. */
-export interface MadeMutation {
+export interface FinishedMutation {
   result: MutationResult;
   /** When the response came from Postgres, on the clock of `performance`. */
   answeredAt?: number;
@@ -32,7 +32,7 @@ export interface MutationCaller {
 }
 
 /** A call of a mutation that may join a group commit. */
-export interface MutationGroupCall extends GroupCall<MadeMutation> {
+export interface MutationGroupCall extends GroupCall<FinishedMutation> {
   mutation: MutationCall;
   caller: MutationCaller;
 }
@@ -49,21 +49,23 @@ const settings = settingsStatement({
 })!;
 
 /** Returns a function that sends a group of calls as one statement. */
-export function groupSender(sendTogether: SendTogether): MakeTogether<MadeMutation, MutationGroupCall> {
+export function createGroupSender(
+  sendTogether: SendTransactions,
+): SendGroup<FinishedMutation, MutationGroupCall> {
   return async (calls) => {
     const statement = {
       text: "select mutation.run_together($1)::text",
       name: "mutation.run_together",
-      values: [`[${calls.map(jsonOf).join()}]`],
+      values: [`[${calls.map(serializeCall).join()}]`],
       arrayMode: true,
     };
     const uses = calls.map(({ caller }) => caller.use);
-    const use = { applicationName: "service", note: (ran: Ran) => noteShared(ran, uses) };
+    const use = { applicationName: "service", note: (ran: StatementRun) => noteSharedRun(ran, uses) };
     const payers = calls.map(({ client }) => client);
     let isSent = false;
     const onBegin = () => void (isSent = true);
     const transaction = { settings: { ...settings, use }, statement };
-    const [outcome] = await sendTogether(ownClient, [transaction], onBegin, payers);
+    const [outcome] = await sendTogether(serviceClient, [transaction], onBegin, payers);
     if ("error" in outcome!) {
       const { error } = outcome;
       throw isSent && isConnectionBroken(error) ? new GroupLost(markUncertain(error) as Error) : error;
@@ -74,7 +76,7 @@ export function groupSender(sendTogether: SendTogether): MakeTogether<MadeMutati
 }
 
 /** Returns a call as JSON for `mutation.run_together`. */
-function jsonOf({ mutation, caller }: MutationGroupCall): string {
+function serializeCall({ mutation, caller }: MutationGroupCall): string {
   const { version, operation, input, idempotencyKey: key } = mutation;
   const { credentialId: credential_id, requestId: request_id, scopeText: scopes, traceparent } = caller;
   const others = { version, operation, key, credential_id, request_id, scopes, traceparent };

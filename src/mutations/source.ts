@@ -10,7 +10,7 @@ export interface MutationSource {
   /** Whether its payload shows a new secret. */
   hasSecret: boolean;
   /** A field of the line, if calls with one line may join a group commit. Calls with the same value in it keep their order. */
-  together: string | undefined;
+  groupKeyField: string | undefined;
   /** Converts the input for `mutation.run`. @throws when a global id in it is invalid */
   encode(input: Record<string, unknown>): unknown;
   /** Converts a result of `mutation.run` to the values of the payload's columns, as clients read them. */

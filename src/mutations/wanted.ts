@@ -7,19 +7,19 @@ import {
   OperationTypeNode,
 } from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
-import { perObject } from "../lib/remembered.ts";
-import type { Given } from "../reads/arguments.ts";
-import { understood } from "../reads/compilation.ts";
+import { memoizeByObject } from "../lib/remembered.ts";
+import type { FieldArguments } from "../reads/arguments.ts";
+import { requireField } from "../reads/compilation.ts";
 import type { CompiledPayload } from "../reads/compile-payload.ts";
 import { compilePayload } from "../reads/compile-payload.ts";
-import type { Coerced, ReadableOperation } from "../reads/selection.ts";
-import { NotCovered, selectedFields } from "../reads/selection.ts";
+import type { CoercedVariables, ReadableOperation } from "../reads/selection.ts";
+import { UnsupportedOperation, selectedFields } from "../reads/selection.ts";
 import { prepareFields } from "../reads/prepare.ts";
 import type { PreparedOperation } from "../reads/prepare.ts";
 import type { OperationRequest } from "../reads/statements.ts";
-import { Compilations, valuesOf } from "../reads/statements.ts";
+import { Compilations, collectValues } from "../reads/statements.ts";
 import type { MutationCall } from "./run.ts";
-import { textOfInput } from "./run.ts";
+import { serializeInput } from "./run.ts";
 import type { MutationSource } from "./source.ts";
 
 /** A compiled operation with one mutation. */
@@ -34,7 +34,7 @@ export interface CompiledMutation {
 }
 
 /** The mutation of a request, with the payload fields that it selects. */
-export interface WantedMutation {
+export interface RequestedMutation {
   compiled: CompiledMutation;
   call: MutationCall;
   /** Set if the call may join a group commit: calls with the same key keep their order. */
@@ -44,23 +44,24 @@ export interface WantedMutation {
 }
 
 function prepare(operation: ReadableOperation): PreparedOperation {
-  if (operation.definition.operation !== OperationTypeNode.MUTATION) throw new NotCovered("no mutation");
+  if (operation.definition.operation !== OperationTypeNode.MUTATION)
+    throw new UnsupportedOperation("no mutation");
   return prepareFields(operation, operation.schema.getMutationType()!);
 }
 
 function compile(
   operation: ReadableOperation,
-  variables: Coerced,
-  given: ReadonlyMap<FieldNode, Given>,
+  variables: CoercedVariables,
+  given: ReadonlyMap<FieldNode, FieldArguments>,
 ): CompiledMutation {
   const type = operation.schema.getMutationType()!;
   const [first, ...others] = selectedFields(operation, type, [operation.definition.selectionSet], variables);
-  if (!first || others.length > 0) throw new NotCovered("several mutations");
+  if (!first || others.length > 0) throw new UnsupportedOperation("several mutations");
   const [key, part] = first;
-  const { field } = understood(type, part.name);
+  const { field } = requireField(type, part.name);
   const { mutation: source } = field.extensions;
   const payloadType = getNamedType(field.type);
-  if (!source || source.hasSecret || !isObjectType(payloadType)) throw new NotCovered(part.name);
+  if (!source || source.hasSecret || !isObjectType(payloadType)) throw new UnsupportedOperation(part.name);
   const payload = compilePayload(operation, variables, given, payloadType, part);
   return { source, key, node: part.node, typeName: payloadType.name, payload };
 }
@@ -70,7 +71,7 @@ const compiler = {
   compile,
   textOf: ({ payload }: CompiledMutation) => payload.statement?.text ?? "",
 };
-const compilations = perObject<GraphQLSchema, Compilations<CompiledMutation>>(
+const compilations = memoizeByObject<GraphQLSchema, Compilations<CompiledMutation>>(
   () => new Compilations(compiler),
 );
 
@@ -78,11 +79,11 @@ const compilations = perObject<GraphQLSchema, Compilations<CompiledMutation>>(
  * Returns the only mutation of a request, if one statement can read its payload. Otherwise null: Grafast runs the request, and
  * reports invalid arguments.
  */
-export function wantedMutationOf(request: OperationRequest): WantedMutation | null {
+export function compileMutationRequest(request: OperationRequest): RequestedMutation | null {
   const { schema } = request;
   const found = compilations(schema).find(request);
   if (found === null) return null;
-  const { compiled, variables, given } = found;
+  const { compiled, variables, fieldArguments: given } = found;
   const { source, node, payload } = compiled;
   const field = schema.getMutationType()!.getFields()[node.name.value]!;
   try {
@@ -92,12 +93,12 @@ export function wantedMutationOf(request: OperationRequest): WantedMutation | nu
     const call: MutationCall = {
       version: source.version,
       operation: source.operation,
-      input: textOfInput(encoded),
+      input: serializeInput(encoded),
       idempotencyKey: idempotencyKey as string | null,
       validateOnly: validateOnly as boolean | null,
     };
-    const groupKey = validateOnly === false ? groupKeyOf(source, encoded) : null;
-    const values = payload.statement ? valuesOf(payload.statement.slots, given) : [];
+    const groupKey = validateOnly === false ? readGroupKey(source, encoded) : null;
+    const values = payload.statement ? collectValues(payload.statement.slots, given) : [];
     return { compiled, call, groupKey, values };
   } catch (error) {
     if (isApiError(error) || error instanceof GraphQLError) return null;
@@ -105,7 +106,7 @@ export function wantedMutationOf(request: OperationRequest): WantedMutation | nu
   }
 }
 
-function groupKeyOf({ together }: MutationSource, encoded: unknown): string | null {
+function readGroupKey({ groupKeyField: together }: MutationSource, encoded: unknown): string | null {
   if (together === undefined) return null;
   const { lines } = encoded as { lines?: Record<string, unknown>[] | null };
   const key = lines?.length === 1 ? lines[0]![together] : undefined;

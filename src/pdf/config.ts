@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { plain } from "./text.ts";
+import { plainText } from "./text.ts";
 
 /** A text of the shop; null if it is blank. */
 const text = z.preprocess(
-  (value) => (typeof value === "string" ? plain(value) || null : null),
+  (value) => (typeof value === "string" ? plainText(value) || null : null),
   z.string().nullable(),
 );
 const day = z.iso.date();
@@ -31,7 +31,7 @@ const period = z.object({ from: day, to: day });
 
 const currency = z.object({
   isoCode: z.string(),
-  symbol: z.string().transform(plain),
+  symbol: z.string().transform(plainText),
   /** 1 when the symbol comes after the amount, 0 before it. */
   position: z.number(),
 });
@@ -60,7 +60,7 @@ const seller = z
 export const pdfConfig = z.object({
   documentType: z.enum(["invoice", "delivery_note", "credit_note", "storno"]),
   /** The name of the type, in the language of the document. */
-  title: z.string().transform(plain),
+  title: z.string().transform(plainText),
   /** Null on a draft. */
   documentNumber: text,
   documentDate: day,

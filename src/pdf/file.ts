@@ -26,23 +26,23 @@ const savedTypes = new Map([
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *; *[\w-]+=("[\w .+-]*"|[\w.+-]+))*$/;
 
 /** Returns the media type to send a file with. A malformed type, which a header can't contain, is replaced. */
-export function contentTypeOf(stored: string): string {
+export function safeContentType(stored: string): string {
   return mediaType.test(stored) ? stored : "application/octet-stream";
 }
 
 /** Returns the Content-Disposition (RFC 6266): whether the file may be displayed or must be saved, and its name. */
-export function dispositionOf(name: string, contentType: string): string {
+export function contentDisposition(name: string, contentType: string): string {
   const essence = contentType.split(";")[0]!.trim().toLowerCase();
   const disposition = shownTypes.has(essence) ? "inline" : "attachment";
   const ending = shownTypes.get(essence) ?? savedTypes.get(essence);
   const full = ending === undefined ? name : `${name}.${ending}`;
   // The ASCII name is for programs that don't support the encoded one
   const ascii = full.normalize("NFKD").replace(/[^\w .()-]/g, "_");
-  return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded(full)}`;
+  return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encodeParameter(full)}`;
 }
 
 /** Encodes a parameter value by RFC 8187. */
-function encoded(text: string): string {
+function encodeParameter(text: string): string {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replace(/['()*]/g, percent);
 }

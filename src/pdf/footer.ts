@@ -2,11 +2,11 @@ import type { Content } from "pdfmake";
 import type { PdfConfig, Seller } from "./config.ts";
 import type { Labels } from "./labels.ts";
 import {
-  clipped,
+  clipText,
   grey,
   isText,
   joinedTexts,
-  linesOf,
+  addressLinesWithCountry,
   margins,
   mm,
   oneLine,
@@ -37,7 +37,7 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
   const labelled = (label: string, text: string | null) => (isText(text) ? `${label} ${text}` : null);
   const { bank } = seller;
   const columns = [
-    [seller.legalName, ...linesOf(seller.address, seller.address?.countryName)],
+    [seller.legalName, ...addressLinesWithCountry(seller.address, seller.address?.countryName)],
     [seller.phone, seller.email, seller.website],
     [
       labelled(labels.vatId, seller.vatId),
@@ -48,7 +48,7 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
     displayPrices && bank
       ? [
           bank.name,
-          labelled("IBAN", bank.iban === null ? null : inGroups(bank.iban)),
+          labelled("IBAN", bank.iban === null ? null : formatIban(bank.iban)),
           labelled("BIC", bank.bic),
           bank.accountHolder === seller.legalName ? null : labelled(labels.accountHolder, bank.accountHolder),
         ]
@@ -57,14 +57,14 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
   return {
     columns: columns.map((lines, n) => ({
       width: widths[n],
-      stack: [clipped(joinedTexts(lines, "\n"), 7, linesOfFooter, { color: grey })],
+      stack: [clipText(joinedTexts(lines, "\n"), 7, linesOfFooter, { color: grey })],
     })),
     columnGap: 10,
   };
 }
 
 /** Formats an IBAN in groups of four characters. */
-const inGroups = (iban: string): string => iban.replace(/.{4}(?=.)/g, "$&\u00a0");
+const formatIban = (iban: string): string => iban.replace(/.{4}(?=.)/g, "$&\u00a0");
 
 const linesOfFooter = 6;
 /** Widths of the columns; an IBAN of 22 characters fits into the last. */

@@ -1,5 +1,5 @@
 import type { PdfConfig } from "./config.ts";
-import { printable } from "./text.ts";
+import { removeUnprintable } from "./text.ts";
 
 /** A document's formatters of numbers, amounts and dates. */
 export interface Formats {
@@ -16,8 +16,8 @@ export interface Formats {
 }
 
 /** Makes the formatters of a locale, for amounts in a currency. */
-export function formatsOf(locale: string, currency: PdfConfig["currency"]): Formats {
-  const digits = digitsOf(currency.isoCode);
+export function makeFormats(locale: string, currency: PdfConfig["currency"]): Formats {
+  const digits = currencyDecimals(currency.isoCode);
   const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options);
   const whole = number({ minimumFractionDigits: digits, maximumFractionDigits: digits });
   const precise = number({ minimumFractionDigits: digits, maximumFractionDigits: 12 });
@@ -27,14 +27,14 @@ export function formatsOf(locale: string, currency: PdfConfig["currency"]): Form
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
   // Negated amounts must not become -0.00
   const money = (format: Intl.NumberFormat, value: number) =>
-    printable(withSymbol(format.format(value === 0 ? 0 : value), currency));
+    removeUnprintable(withSymbol(format.format(value === 0 ? 0 : value), currency));
   return {
     amount: (value) => money(whole, value),
     unitPrice: (value) => money(precise, value),
-    quantity: (value) => printable(quantity.format(value)),
-    factor: (value) => printable(factor.format(value)),
-    rate: (value) => printable(percent.format(value / 100)),
-    date: (value) => printable(date.format(new Date(`${value}T00:00:00Z`))),
+    quantity: (value) => removeUnprintable(quantity.format(value)),
+    factor: (value) => removeUnprintable(factor.format(value)),
+    rate: (value) => removeUnprintable(percent.format(value / 100)),
+    date: (value) => removeUnprintable(date.format(new Date(`${value}T00:00:00Z`))),
   };
 }
 
@@ -47,7 +47,7 @@ function withSymbol(text: string, { symbol, position }: PdfConfig["currency"]): 
 }
 
 /** Returns the number of decimals of a currency; 2 if it is unknown. */
-function digitsOf(isoCode: string): number {
+function currencyDecimals(isoCode: string): number {
   const format = new Intl.NumberFormat("en", { style: "currency", currency: isoCode });
   return format.resolvedOptions().maximumFractionDigits ?? 2;
 }

@@ -3,7 +3,7 @@ import type { PdfConfig } from "./config.ts";
 type DocumentType = PdfConfig["documentType"];
 
 /** Joins the parts that aren't null. */
-const listed = (parts: (string | null)[]) => parts.filter((part) => part !== null).join(", ");
+const joinParts = (parts: (string | null)[]) => parts.filter((part) => part !== null).join(", ");
 
 /** The fixed words of a document. */
 const english = {
@@ -50,7 +50,7 @@ const english = {
   share: "Share of this document",
   /** Label of a line that is only partly in the parcel. The last two counts are left out if they are 0. */
   part: (ordered: string, before: string | null, later: string | null) =>
-    listed([
+    joinParts([
       `Of ${ordered} ordered`,
       before && `${before} shipped before`,
       later && `${later} still to come`,
@@ -114,7 +114,7 @@ const german: Labels = {
   },
   share: "Anteil dieses Belegs",
   part: (ordered, before, later) =>
-    listed([
+    joinParts([
       `Von ${ordered} bestellten`,
       before && `${before} früher geliefert`,
       later && `${later} folgen noch`,
@@ -174,7 +174,7 @@ const french: Labels = {
   },
   share: "Part de ce document",
   part: (ordered, before, later) =>
-    listed([`Sur ${ordered} commandés`, before && `${before} déjà livrés`, later && `${later} à suivre`]),
+    joinParts([`Sur ${ordered} commandés`, before && `${before} déjà livrés`, later && `${later} à suivre`]),
   outstanding: "À suivre :",
   more: (count) => `et ${count} autres`,
   vatId: "N° de TVA",
@@ -199,6 +199,6 @@ export const labelsByLocale = { "en-GB": english, "de-DE": german, "fr-FR": fren
 >;
 
 /** Returns the requested locale if documents support it, otherwise the default. */
-export function pdfLocale(wanted: string): keyof typeof labelsByLocale {
-  return Object.hasOwn(labelsByLocale, wanted) ? (wanted as keyof typeof labelsByLocale) : "en-GB";
+export function pdfLocale(requested: string): keyof typeof labelsByLocale {
+  return Object.hasOwn(labelsByLocale, requested) ? (requested as keyof typeof labelsByLocale) : "en-GB";
 }

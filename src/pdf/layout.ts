@@ -1,14 +1,14 @@
 import type { Content } from "pdfmake";
 import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
 import type { PdfConfig } from "./config.ts";
-import { formatsOf } from "./formats.ts";
+import { makeFormats } from "./formats.ts";
 import type { Formats } from "./formats.ts";
 import { pdfLocale, labelsByLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
 import { bottomMargin, footer } from "./footer.ts";
-import { addressLines, grey, header, letterhead, margins, marks, senderLine } from "./letter.ts";
+import { addressLines, grey, header, letterhead, margins, foldMarks, senderLine } from "./letter.ts";
 import { linesTable, totalsTable } from "./table.ts";
-import { breakable } from "./text.ts";
+import { breakLongWords } from "./text.ts";
 
 /**
  * Lays out a document for pdfmake. It depends only on the config, so the same config always gives the same document.
@@ -16,7 +16,7 @@ import { breakable } from "./text.ts";
 export function layOut(config: PdfConfig): TDocumentDefinitions {
   const locale = pdfLocale(config.locale);
   const labels = labelsByLocale[locale];
-  const formats = formatsOf(locale, config.currency);
+  const formats = makeFormats(locale, config.currency);
   const title = `${config.title} ${config.documentNumber ?? `(${labels.draft})`}`;
   return {
     pageSize: "A4",
@@ -30,14 +30,14 @@ export function layOut(config: PdfConfig): TDocumentDefinitions {
       creator: "Stock and order GraphQL",
       creationDate: new Date(`${config.documentDate}T00:00:00Z`),
     },
-    background: marks,
+    background: foldMarks,
     header: header(config, title),
     footer: footer(config, labels),
     content: [
       letterhead(config, labels, formats),
-      { text: breakable(title), fontSize: 15, bold: true },
+      { text: breakLongWords(title), fontSize: 15, bold: true },
       {
-        text: breakable(labels.opening(referenced(config, labels, formats))[config.documentType]),
+        text: breakLongWords(labels.opening(referenced(config, labels, formats))[config.documentType]),
         margin: [0, 6, 0, 0],
       },
       linesTable(config, labels, formats),
@@ -69,7 +69,10 @@ function outstanding(config: PdfConfig, labels: Labels, formats: Formats): Conte
   return {
     margin: [0, 10, 0, 0],
     fontSize: 9,
-    stack: [{ text: labels.outstanding, bold: true }, ...named.map((text) => ({ text: breakable(text) }))],
+    stack: [
+      { text: labels.outstanding, bold: true },
+      ...named.map((text) => ({ text: breakLongWords(text) })),
+    ],
   };
 }
 const maxOutstanding = 20;
@@ -77,7 +80,7 @@ const maxOutstanding = 20;
 /** The merchant's text at the end of each document. */
 function smallPrint(text: string | null | undefined): Content {
   if (!text) return "";
-  return { text: breakable(text), fontSize: 8, color: grey, margin: [0, 4, 0, 0] };
+  return { text: breakLongWords(text), fontSize: 8, color: grey, margin: [0, 4, 0, 0] };
 }
 
 /** The delivery address, unless it is the address of the letter. */
@@ -90,7 +93,7 @@ function deliveryAddress(
   if (documentType === "delivery_note" || billed === "" || delivered === "" || billed === delivered)
     return "";
   return {
-    text: breakable(`${labels.deliveryAddress} ${delivered}`),
+    text: breakLongWords(`${labels.deliveryAddress} ${delivered}`),
     fontSize: 8,
     color: grey,
     margin: [0, 4, 0, 0],

@@ -2,7 +2,7 @@ import type { Content } from "pdfmake";
 import type { Address, PdfConfig } from "./config.ts";
 import type { Formats } from "./formats.ts";
 import type { Labels } from "./labels.ts";
-import { breakable } from "./text.ts";
+import { breakLongWords } from "./text.ts";
 
 // A letter in form B of DIN 5008, whose address shows in the window of an envelope. Lengths are in points.
 export const mm = 72 / 25.4;
@@ -25,11 +25,14 @@ export const joinedTexts = (parts: (string | null | undefined)[], by: string) =>
 /** Returns the lines of an address on an envelope. A country other than the sender's is added in capitals. */
 export function addressLines(address: Address | null, home: Address | null): string[] {
   const isAbroad = address?.countryIso !== home?.countryIso || address?.countryIso === null;
-  return linesOf(address, isAbroad ? address?.countryName?.toLocaleUpperCase("en-GB") : null);
+  return addressLinesWithCountry(address, isAbroad ? address?.countryName?.toLocaleUpperCase("en-GB") : null);
 }
 
 /** Returns the lines of an address with a country. */
-export function linesOf(address: Address | null, country: string | null | undefined): string[] {
+export function addressLinesWithCountry(
+  address: Address | null,
+  country: string | null | undefined,
+): string[] {
   if (address === null) return [];
   return [
     address.company,
@@ -64,13 +67,13 @@ function returnLine(config: PdfConfig): string {
 }
 
 /** Cuts a text after some lines. pdfmake leaves out lines that begin below maxHeight. */
-export function clipped(text: string, fontSize: number, lines: number, more: object = {}): Content {
+export function clipText(text: string, fontSize: number, lines: number, more: object = {}): Content {
   // pdfmake's types lack maxHeight
-  const node = { text: breakable(text), fontSize, maxHeight: fontSize * (0.2 + 1.5 * lines), ...more };
+  const node = { text: breakLongWords(text), fontSize, maxHeight: fontSize * (0.2 + 1.5 * lines), ...more };
   return node;
 }
 export const oneLine = (text: string, fontSize: number, more: object = {}): Content =>
-  clipped(text.replaceAll("\n", " "), fontSize, 1, more);
+  clipText(text.replaceAll("\n", " "), fontSize, 1, more);
 
 /** The part above the title on the first page: the address in its window, and the document's details. */
 export function letterhead(config: PdfConfig, labels: Labels, formats: Formats): Content {
@@ -113,7 +116,7 @@ function information(config: PdfConfig, labels: Labels, formats: Formats) {
   ];
   const body = rows
     .filter(([, value]) => isText(value))
-    .map(([label, value]): Content[] => [{ text: label, color: grey, fontSize: 9 }, clipped(value!, 9, 2)]);
+    .map(([label, value]): Content[] => [{ text: label, color: grey, fontSize: 9 }, clipText(value!, 9, 2)]);
   return { layout: tight, table: { widths: [info.label, info.value], body } };
 }
 
@@ -136,7 +139,7 @@ export function header(config: PdfConfig, title: string) {
 }
 
 /** Marks for folding and punching the first page. */
-export function marks(number: number): Content {
+export function foldMarks(number: number): Content {
   if (number > 1) return "";
   return {
     canvas: [105, 148.5, 210].map((at) => ({

@@ -1,9 +1,9 @@
 import { apiError } from "../errors/api-error.ts";
-import { NoTurn } from "../lib/fair-queue.ts";
+import { TurnRefused } from "../lib/fair-queue.ts";
 import { WorkThreads } from "../lib/threads.ts";
 
 /** The default owner of documents in the queue. */
-const everyone = "documents";
+const defaultOwner = "documents";
 /**
  * Milliseconds for one document, including the start of its thread. Against endless work. On a busy machine, the
  * low-priority threads are many times slower, and a new thread must first load all modules.
@@ -16,7 +16,7 @@ export interface RendererOptions {
   /** Documents that may wait for a thread. */
   queue?: number;
   /** Documents of one client that may wait. */
-  queueOfOne?: number;
+  queuePerClient?: number;
   /** A module whose `renderPdf` renders a config as PDF. For tests. */
   program?: URL;
 }
@@ -31,7 +31,7 @@ export class Renderer {
   constructor({
     threads = 2,
     queue = 50,
-    queueOfOne = queue,
+    queuePerClient: queueOfOne = queue,
     program = new URL("./render-pdf.ts", import.meta.url),
   }: RendererOptions = {}) {
     this.#threads = new WorkThreads({
@@ -51,11 +51,11 @@ export class Renderer {
    * @param client the owner in the fair queue for the threads
    * @throws if the config has another format, the document takes too long, or too many are waiting
    */
-  async render(config: unknown, client = everyone): Promise<Uint8Array> {
+  async render(config: unknown, client = defaultOwner): Promise<Uint8Array> {
     try {
       return await this.#threads.run(client, "renderPdf", config);
     } catch (error) {
-      if (!(error instanceof NoTurn)) throw error;
+      if (!(error instanceof TurnRefused)) throw error;
       const message = "Too many documents are being rendered. Send the request again in a little while.";
       throw apiError("SERVICE_UNAVAILABLE", message);
     }

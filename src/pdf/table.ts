@@ -1,11 +1,11 @@
 import type { Content, TableCell } from "pdfmake";
 import type { PdfConfig, PdfLine } from "./config.ts";
-import { formatsOf } from "./formats.ts";
+import { makeFormats } from "./formats.ts";
 import type { Formats } from "./formats.ts";
 import { pdfLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
 import { grey, mm, textWidth } from "./letter.ts";
-import { breakable } from "./text.ts";
+import { breakLongWords } from "./text.ts";
 
 interface Column {
   label: string;
@@ -16,7 +16,7 @@ interface Column {
 
 /** The table of the document's lines. Its header is repeated on each page. */
 export function linesTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
-  const columns = columnsOf(config, labels, formats);
+  const columns = lineColumns(config, labels, formats);
   const areKeptWhole = config.lines.every(isShort);
   const cell = ({ isFigure }: Column, content: Content): TableCell => ({
     stack: [content],
@@ -46,11 +46,11 @@ function isShort({ label, description, productNumber }: PdfLine): boolean {
   return text.length + 30 * text.split("\n").length < 900;
 }
 
-function columnsOf(config: PdfConfig, labels: Labels, formats: Formats): Column[] {
+function lineColumns(config: PdfConfig, labels: Labels, formats: Formats): Column[] {
   const { lines, displayPrices, taxStatus } = config;
   const column = (label: string, show: (line: PdfLine) => string, isFigure = true): Column => ({
     label,
-    width: Math.max(widthOf([label]) * 1.15, widthOf(lines.map(show))),
+    width: Math.max(columnWidth([label]) * 1.15, columnWidth(lines.map(show))),
     isFigure,
     cell: show,
   });
@@ -65,7 +65,7 @@ function columnsOf(config: PdfConfig, labels: Labels, formats: Formats): Column[
     after.push(column(labels.lineTotal, ({ total }) => shown(total, formats.amount)));
   }
   const taken = [...before, ...after].reduce((sum, { width }) => sum + width + 2 * gap, 0);
-  const cell = (line: PdfLine) => descriptionOf(line, labels, formats);
+  const cell = (line: PdfLine) => describeLine(line, labels, formats);
   return [
     ...before,
     { label: labels.description, width: textWidth - taken, isFigure: false, cell },
@@ -73,22 +73,24 @@ function columnsOf(config: PdfConfig, labels: Labels, formats: Formats): Column[
   ];
 }
 
-function descriptionOf(line: PdfLine, labels: Labels, formats: Formats): Content {
+function describeLine(line: PdfLine, labels: Labels, formats: Formats): Content {
   const { label, description, productNumber } = line;
-  const smaller = (text: string): Content => ({ text: breakable(text), color: grey, fontSize: 8 });
+  const smaller = (text: string): Content => ({ text: breakLongWords(text), color: grey, fontSize: 8 });
   return {
     stack: [
-      { text: breakable(label ?? "") },
+      { text: breakLongWords(label ?? "") },
       ...(description === null ? [] : [smaller(description)]),
       ...(productNumber === null ? [] : [smaller(`${labels.productNumber} ${productNumber}`)]),
       ...(line.isShare ? [smaller(labels.share)] : []),
-      ...(line.orderedQuantity ? [smaller(partOf(line, line.orderedQuantity, labels, formats))] : []),
+      ...(line.orderedQuantity
+        ? [smaller(partialDelivery(line, line.orderedQuantity, labels, formats))]
+        : []),
     ],
   };
 }
 
 /** Returns the ordered, earlier and later units of a line that is only partly in the parcel. */
-function partOf(
+function partialDelivery(
   { quantity, shippedBefore }: PdfLine,
   ordered: number,
   labels: Labels,
@@ -100,7 +102,7 @@ function partOf(
 }
 
 /** Returns the width for the longest figure, within limits. Longer figures wrap. */
-function widthOf(texts: string[]): number {
+function columnWidth(texts: string[]): number {
   const longest = texts.reduce((length, text) => Math.max(length, text.length), 0);
   return Math.min(Math.max(longest * 5 + 2, 7 * mm), 32 * mm);
 }
@@ -126,7 +128,7 @@ export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats)
             fontSize: 9,
             layout: totalsRules,
             table: {
-              widths: ["*", widthOf([formats.amount(total), formats.amount(net)]) + 6 * mm],
+              widths: ["*", columnWidth([formats.amount(total), formats.amount(net)]) + 6 * mm],
               body: [
                 ...(isTaxed ? [row(labels.net, net)] : []),
                 ...taxes.map(({ rate, net: on, tax }) =>
@@ -148,7 +150,7 @@ export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats)
 function taxInDefaultCurrency(config: PdfConfig, labels: Labels, formats: Formats): Content[] {
   const { taxInDefaultCurrency: own, currency } = config;
   if (!own) return [];
-  const { amount } = formatsOf(pdfLocale(config.locale), own.currency);
+  const { amount } = makeFormats(pdfLocale(config.locale), own.currency);
   const taxes = own.taxes.map(({ rate, tax }) => `${formats.rate(rate)} ${amount(tax)}`);
   const { factor, date } = own.exchangeRate;
   const rate = `1 ${own.currency.isoCode} = ${formats.factor(factor)} ${currency.isoCode}`;

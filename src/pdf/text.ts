@@ -7,33 +7,33 @@ const maxWordCharacters = 24;
 // Spaces that the font lacks; Intl puts the first between the digits of French numbers
 const rareSpaces = /[\u202f\u2007]/g;
 // Characters without a shape, or that would reverse the direction of text
-const shapeless = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|[\ufe00-\ufe0f]/gu;
+const invisibleCharacters = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|[\ufe00-\ufe0f]/gu;
 // Not in the font in any case, and pdfmake would cut such a character in two
-const emojiAndTheLike = /[\u{10000}-\u{10ffff}]/gu;
+const astralCharacters = /[\u{10000}-\u{10ffff}]/gu;
 
 /**
  * Prepares a text from the database for printing: composed characters, no empty lines, limited length. Characters that the
  * font lacks are printed as boxes.
  */
-export function plain(text: string): string {
+export function plainText(text: string): string {
   let breaks = 0;
-  const clean = printable(text.slice(0, maxCharacters * 4).normalize("NFC"))
+  const clean = removeUnprintable(text.slice(0, maxCharacters * 4).normalize("NFC"))
     .replace(/ *\n[ \n]*/g, () => (++breaks > maxBreaks ? " " : "\n"))
     .trim();
   return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters - 1)}…` : clean;
 }
 
 /** Removes unprintable characters. */
-export function printable(text: string): string {
+export function removeUnprintable(text: string): string {
   return text
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(/[\t\v\f ]+/g, " ")
     .replace(rareSpaces, "\u00a0")
-    .replace(shapeless, "")
-    .replace(emojiAndTheLike, "\ufffd");
+    .replace(invisibleCharacters, "")
+    .replace(astralCharacters, "\ufffd");
 }
 
 /** Lets long words break, so that they stay in their column. */
-export function breakable(text: string): string {
+export function breakLongWords(text: string): string {
   return text.replace(new RegExp(`\\S{${maxWordCharacters}}(?=\\S)`, "gu"), "$&\u200b");
 }

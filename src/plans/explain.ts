@@ -16,15 +16,15 @@ export interface PlanNode {
   Plans?: PlanNode[];
 }
 
-const codeOf = (error: unknown) => (error as DatabaseError).code;
+const errorCode = (error: unknown) => (error as DatabaseError).code;
 
 /** Runs work and rolls its changes back, also within a transaction. */
-export async function undone<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+export async function withRollback<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   const isWithin = await client.query("savepoint planning").then(
     () => true,
     (error: unknown) => {
       // no_active_sql_transaction
-      if (codeOf(error) !== "25P01") throw error;
+      if (errorCode(error) !== "25P01") throw error;
       return false;
     },
   );
@@ -42,21 +42,21 @@ export async function undone<T>(client: ClientBase, work: () => Promise<T>): Pro
  * @param role the role whose policies apply; by default the owner, who has none
  * @returns null when the role has no rights yet, because the rest of the migration is missing
  */
-export async function planOf(
+export async function planWithIndexes(
   client: ClientBase,
   query: string,
   role?: "service_api",
 ): Promise<PlanNode[] | null> {
   try {
-    return await undone(client, async () => {
+    return await withRollback(client, async () => {
       await client.query(
         `set local enable_seqscan = off; set local enable_sort = off; ${settings} ${role ? `set local role ${role}` : ""}`,
       );
-      return [...nodesOf(await explain(client, query))];
+      return [...listNodes(await explain(client, query))];
     });
   } catch (error) {
     // insufficient_privilege
-    if (codeOf(error) === "42501") return null;
+    if (errorCode(error) === "42501") return null;
     throw error;
   }
 }
@@ -83,7 +83,7 @@ async function explain(client: ClientBase, query: string): Promise<PlanNode> {
 
 /** Returns how Postgres runs a statement of the API for any values: its plan as text, and the cost that it expects. */
 export function genericPlan(client: ClientBase, statement: string): Promise<{ text: string; cost: number }> {
-  return undone(client, async () => {
+  return withRollback(client, async () => {
     await client.query(`${settings} set local role service_api`);
     const plan = await explain(client, statement);
     const { rows } = await client.query<{ "QUERY PLAN": string }>(`explain (generic_plan) ${statement}`);
@@ -91,15 +91,15 @@ export function genericPlan(client: ClientBase, statement: string): Promise<{ te
   });
 }
 
-function* nodesOf(node: PlanNode): Generator<PlanNode> {
+function* listNodes(node: PlanNode): Generator<PlanNode> {
   yield node;
-  for (const below of node.Plans ?? []) yield* nodesOf(below);
+  for (const below of node.Plans ?? []) yield* listNodes(below);
 }
 
 /** Whether an index finds the rows of a condition with the parameter $1. */
-export const isByIndex = (plan: readonly PlanNode[]): boolean =>
+export const usesIndex = (plan: readonly PlanNode[]): boolean =>
   plan.some((node) => /\$1\b/.test(`${node["Index Cond"]} ${node["Recheck Cond"]}`));
 
 /** Whether a plan sorts rows. */
-export const isSorted = (plan: readonly PlanNode[]): boolean =>
+export const sortsRows = (plan: readonly PlanNode[]): boolean =>
   plan.some((node) => /Sort/.test(node["Node Type"]));

@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import pg from "pg";
 import type { PlanNode } from "./explain.ts";
-import { planOf, undone, genericPlan } from "./explain.ts";
+import { planWithIndexes, withRollback, genericPlan } from "./explain.ts";
 
 /** Columns by which a statement searches a table without an index. */
 export interface IndexAdvice {
@@ -45,7 +45,7 @@ function comparisonsIn({ Filter = "", Alias = "" }: PlanNode): Comparison[] {
 }
 
 /** Returns the columns for an index: columns that are compared for equality, and then one that is compared by order. */
-function columnsOf(node: PlanNode): string[] {
+function indexColumns(node: PlanNode): string[] {
   const comparisons = comparisonsIn(node);
   const equal = comparisons.filter(({ isEqual }) => isEqual).map(({ column }) => column);
   const ranged = comparisons.filter(({ isEqual }) => !isEqual).map(({ column }) => column);
@@ -78,9 +78,9 @@ type TableRow = Pick<IndexAdvice, "rows" | "bytes" | "helps"> & { isIndexed: boo
 /** Finds the indexes that a statement lacks, by the plan that Postgres makes if it has to use indexes. Reads only the catalog. */
 export async function indexAdvice(client: ClientBase, statement: string): Promise<IndexAdvice[]> {
   const advice = new Map<string, IndexAdvice>();
-  for (const node of (await planOf(client, statement, "service_api")) ?? []) {
+  for (const node of (await planWithIndexes(client, statement, "service_api")) ?? []) {
     const { Schema: schema, "Relation Name": table, "Index Cond": byIndex = "" } = node;
-    const columns = columnsOf(node);
+    const columns = indexColumns(node);
     // An index finds few enough rows already
     if (!schema || !table || columns.length === 0 || byIndex !== "") continue;
     const { rows } = await client.query<TableRow>(tableQuery, [schema, table, columns[0], columns]);
@@ -127,7 +127,7 @@ export async function tryIndex(
   if (hypopg === undefined && bytes > maxTriedBytes) return null;
   const index = ddl.replace(" concurrently", "").replace(/;$/, "");
   try {
-    return await undone(client, async () => {
+    return await withRollback(client, async () => {
       await client.query("set local lock_timeout = '200ms'; set local statement_timeout = '5s'");
       const { cost: before } = await genericPlan(client, statement);
       if (hypopg === undefined) await client.query(index);

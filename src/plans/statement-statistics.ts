@@ -1,5 +1,5 @@
 import pg from "pg";
-import { databaseIn, withClient } from "../postgres/client.ts";
+import { getDatabaseName, withClient } from "../postgres/client.ts";
 
 /** Statistics of an operation's statement in pg_stat_statements. */
 export interface StatementStatistics {
@@ -19,12 +19,12 @@ export interface StatementStatistics {
 export const statisticsModule = "pg_stat_statements";
 
 /** Returns the URL of a database that every server has: pg_stat_statements shows the statements of all databases. */
-const inPostgres = (url: string) => Object.assign(new URL(url), { pathname: "/postgres" }).href;
+const postgresDatabaseUrl = (url: string) => Object.assign(new URL(url), { pathname: "/postgres" }).href;
 
 /** Creates the extension in the database `postgres`, if the server has loaded it and the role may. Can be repeated. */
-export async function offerStatistics(adminUrl: string): Promise<void> {
+export async function enableStatistics(adminUrl: string): Promise<void> {
   try {
-    await withClient(inPostgres(adminUrl), async (client) => {
+    await withClient(postgresDatabaseUrl(adminUrl), async (client) => {
       const { rows } = await client.query<{ modules: string }>(
         "select current_setting('shared_preload_libraries') as modules",
       );
@@ -49,8 +49,8 @@ const query = `
  * @returns null if the extension isn't there, or the role may not see the statements of others
  */
 export async function readStatistics(adminUrl: string): Promise<StatementStatistics[] | null> {
-  const database = databaseIn(adminUrl);
-  for (const url of [adminUrl, inPostgres(adminUrl)]) {
+  const database = getDatabaseName(adminUrl);
+  for (const url of [adminUrl, postgresDatabaseUrl(adminUrl)]) {
     try {
       return await withClient(url, async (client) => {
         const { rows: may } = await client.query<{ may: boolean }>(

@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import { onMessage, streamOf } from "./pg-private.ts";
+import { onMessage, getSocket } from "./pg-private.ts";
 
 /**
  * The most bytes of a response of Postgres, which the driver holds in memory as buffers and then as texts. Operations within the
@@ -8,7 +8,7 @@ import { onMessage, streamOf } from "./pg-private.ts";
 const maxBytes = 32_000_000;
 
 /** Thrown for a response that was cut off. The connection is closed, because only then Postgres stops sending the rest. */
-export class AnswerTooLong extends Error {
+export class ResponseTooLong extends Error {
   readonly code = "ANSWER_TOO_LONG";
 
   constructor() {
@@ -17,14 +17,14 @@ export class AnswerTooLong extends Error {
 }
 
 /** Cuts off responses on a connection that are longer than a process can hold for all clients at a time. */
-export function boundAnswers(client: ClientBase): void {
-  const stream = streamOf(client);
+export function limitResponses(client: ClientBase): void {
+  const stream = getSocket(client);
   let bytes = 0;
   // Before the driver appends the piece to the others
   stream.prependListener("data", (piece: Buffer) => {
     bytes += piece.length;
     if (bytes <= maxBytes || stream.destroyed) return;
-    const error = new AnswerTooLong();
+    const error = new ResponseTooLong();
     // A later rollback would hide the reason by its own failure
     Object.assign(client, { query: () => Promise.reject(error) });
     stream.destroy(error);

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from "pg";
-import { onConnection } from "./broken.ts";
+import { withConnection } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
 import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./pipeline/unreplicated.ts";
 
@@ -18,7 +18,7 @@ export function asRole<T>(
   role: NarrowRole,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  return onConnection(pool, async (client) => {
+  return withConnection(pool, async (client) => {
     try {
       forgetUnreplicated(client);
       await client.query(`begin; set local role ${role}`);
@@ -46,5 +46,5 @@ export async function readAs<Row>(
   name?: string,
 ): Promise<Row[]> {
   const read = (client: PoolClient) => runPipelined(client, { role }, { text, values, name });
-  return (await onConnection(pool, read)).rows as Row[];
+  return (await withConnection(pool, read)).rows as Row[];
 }

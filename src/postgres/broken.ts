@@ -11,7 +11,7 @@ export function isConnectionBroken(failure: unknown): boolean {
 }
 
 /** Runs work on a connection of a pool, which is closed if it breaks. */
-export async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function withConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: unknown;
   try {

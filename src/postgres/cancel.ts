@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import type { Pool, PoolClient } from "pg";
-import { backendOf } from "./pg-private.ts";
+import { getBackend } from "./pg-private.ts";
 import type { Backend } from "./pg-private.ts";
 
 /** The code of a CancelRequest in Postgres' protocol. */
@@ -14,18 +14,18 @@ const requestTimeoutMs = 1_000;
  * sends a CancelRequest for each: `pg_cancel_backend` would need another connection, and behind a pooler another process
  * may have the number.
  */
-export function canceller(pool: Pool): () => void {
+export function createCanceller(pool: Pool): () => void {
   const busy = new Set<PoolClient>();
   pool.on("acquire", (client) => void busy.add(client));
   pool.on("release", (_error, client) => void busy.delete(client));
   return () => {
-    for (const client of busy) requestCancel(backendOf(client));
+    for (const client of busy) requestCancel(getBackend(client));
   };
 }
 
 function requestCancel({ host, port, processID, secretKey }: Backend): void {
   if (processID === null || secretKey === null) return;
-  const socket = toPostgres(host, port);
+  const socket = connectToPostgres(host, port);
   socket.on("error", () => {});
   socket.setTimeout(requestTimeoutMs, () => socket.destroy());
   const message = Buffer.alloc(16);
@@ -35,6 +35,6 @@ function requestCancel({ host, port, processID, secretKey }: Backend): void {
   socket.end(message);
 }
 
-function toPostgres(host: string, port: number): Socket {
+function connectToPostgres(host: string, port: number): Socket {
   return host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
 }

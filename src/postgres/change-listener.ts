@@ -12,7 +12,7 @@ const checkTimeoutMs = 5_000;
 const retryPauseMs = 500;
 
 /** The changes that a listener is for. */
-export interface Changes {
+export interface ChangeSource {
   /** The channel of its notifications. */
   channel: string;
   /** Its name in the log: “not listening for …”. */
@@ -38,21 +38,21 @@ export const listenAlways: Listen = (begin) => begin();
 export class ChangeListener {
   readonly #pool: pg.Pool;
   readonly #logger: Logger;
-  readonly #changes: Changes;
+  readonly #changes: ChangeSource;
   readonly #onChange: () => void;
   readonly #echoChannel = `service_echo_${randomUUID().replaceAll("-", "")}`;
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
   #listeningUntilMs = 0;
   /** Whether the last check succeeded. */
-  #hasHeard = false;
-  #echo = awaitEcho();
+  #hasListened = false;
+  #echo = createEcho();
 
   /**
    * @param pool a pool of the database; the listener opens its own connection
    * @param onChange called on each change, and whenever one may have been missed
    */
-  constructor(pool: pg.Pool, logger: Logger, changes: Changes, onChange: () => void) {
+  constructor(pool: pg.Pool, logger: Logger, changes: ChangeSource, onChange: () => void) {
     this.#pool = pool;
     this.#logger = logger;
     this.#changes = changes;
@@ -86,10 +86,10 @@ export class ChangeListener {
       signal,
       pauseMs: (error) => {
         const { message } = error as Error;
-        if (this.#hasHeard || message !== logged)
+        if (this.#hasListened || message !== logged)
           this.#logger.warn({ err: error }, `not listening for ${this.#changes.name}; trying again`);
         logged = message;
-        this.#hasHeard = false;
+        this.#hasListened = false;
         return retryPauseMs;
       },
     });
@@ -132,7 +132,7 @@ export class ChangeListener {
   }
 
   async #checkLine(): Promise<void> {
-    const echo = (this.#echo = awaitEcho());
+    const echo = (this.#echo = createEcho());
     const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeoutMs);
     try {
       await Promise.all([this.#pool.query("select pg_notify($1, '')", [this.#echoChannel]), echo.promise]);
@@ -141,13 +141,13 @@ export class ChangeListener {
     }
     // Anything read before the connection was ready may be outdated without a notification
     if (!this.isListening) this.#onChange();
-    this.#hasHeard = true;
+    this.#hasListened = true;
     this.#listeningUntilMs = performance.now() + checkIntervalMs + checkTimeoutMs;
   }
 }
 
 /** Returns a promise of an echo. If it fails when nobody waits for it any more, that isn't an error. */
-function awaitEcho(): PromiseWithResolvers<void> {
+function createEcho(): PromiseWithResolvers<void> {
   const echo = Promise.withResolvers<void>();
   echo.promise.catch(() => {});
   return echo;

@@ -43,12 +43,12 @@ export async function connect(url: string, options?: string): Promise<pg.Client>
     const reason = (cause as Error).message || String((cause as NodeJS.ErrnoException).code);
     if (isPoolerRefusal(cause)) {
       throw new UserError(
-        `PgBouncer at ${placeOf(url)} refuses the startup parameters of the service's connections (${reason}). ` +
+        `PgBouncer at ${formatAddress(url)} refuses the startup parameters of the service's connections (${reason}). ` +
           "Add `ignore_startup_parameters = options,extra_float_digits` to its configuration.",
         { cause },
       );
     }
-    throw new UserError(`Postgres at ${placeOf(url)} can't be used: ${reason}. Check DATABASE_URL.`, {
+    throw new UserError(`Postgres at ${formatAddress(url)} can't be used: ${reason}. Check DATABASE_URL.`, {
       cause,
     });
   }
@@ -60,10 +60,10 @@ export function isPoolerRefusal(error: unknown): boolean {
 }
 
 /** Returns the name of the database in a URL. */
-export const databaseIn = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
+export const getDatabaseName = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
 
 /** Returns the address of a database without user and password, for messages. */
-export function placeOf(url: string): string {
+export function formatAddress(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname}:${port || 5432}${pathname}`;
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
+import { lruLimit } from "../lib/at-most.ts";
 
 /** The most names whose times are kept. */
 const maxNames = 10_000;
@@ -8,7 +8,7 @@ export interface PaceOptions {
   /** The average in milliseconds below which a name is quick. */
   quickMs: number;
   /** The number of measurements after which a name is known. */
-  knownAfter: number;
+  minMeasurements: number;
   /** Returns the weight of the latest measurement in the average, for the number of measurements so far. */
   weight: (times: number) => number;
   /** A measurement above this many milliseconds becomes the average at once. */
@@ -18,7 +18,7 @@ export interface PaceOptions {
 /** Average times of statements, by the names of statements or of clients. */
 export class Pace {
   readonly #options: Required<PaceOptions>;
-  readonly #known = new LRUCache<string, { count: number; averageMs: number }>(atMost(maxNames));
+  readonly #known = new LRUCache<string, { count: number; averageMs: number }>(lruLimit(maxNames));
 
   constructor(options: PaceOptions) {
     this.#options = { spikeMs: Infinity, ...options };
@@ -33,7 +33,7 @@ export class Pace {
   }
 
   isKnown(name: string): boolean {
-    return (this.#known.get(name)?.count ?? 0) >= this.#options.knownAfter;
+    return (this.#known.get(name)?.count ?? 0) >= this.#options.minMeasurements;
   }
 
   /** Whether it is usually quick, as far as is known. */

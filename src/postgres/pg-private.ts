@@ -43,12 +43,12 @@ export interface Backend {
   secretKey: number | null;
 }
 
-interface Inside extends Backend {
+interface Internals extends Backend {
   connection: EventEmitter & { stream: Socket };
   connectionParameters: { query_timeout: number | false | undefined };
 }
 
-const inside = (client: ClientBase): Inside => client as unknown as Inside;
+const toInternals = (client: ClientBase): Internals => client as unknown as Internals;
 
 const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
 
@@ -57,14 +57,14 @@ export const prepareValue = (value: unknown): unknown =>
   typeof value === "string" ? value : utils.prepareValue(value);
 
 /** Returns a parser for the values of a column. */
-export function parserOf(client: ClientBase, { dataTypeID, format }: WireField): (text: string) => unknown {
+export function getParser(client: ClientBase, { dataTypeID, format }: WireField): (text: string) => unknown {
   return (client as pg.Client).getTypeParser(dataTypeID, format) as (text: string) => unknown;
 }
 
-export const backendOf = (client: ClientBase): Backend => inside(client);
+export const getBackend = (client: ClientBase): Backend => toInternals(client);
 
 /** Returns the socket of a connection. */
-export const streamOf = (client: ClientBase): Socket => inside(client).connection.stream;
+export const getSocket = (client: ClientBase): Socket => toInternals(client).connection.stream;
 
 /** Listens to messages of Postgres: that a statement or a whole response is complete. @returns a function that stops listening */
 export function onMessage(
@@ -72,18 +72,18 @@ export function onMessage(
   message: "commandComplete" | "readyForQuery",
   listener: () => void,
 ): () => void {
-  const { connection } = inside(client);
+  const { connection } = toInternals(client);
   connection.on(message, listener);
   return () => void connection.off(message, listener);
 }
 
 /** Returns the `query_timeout` of a connection in milliseconds; 0 for none. */
 export const queryTimeoutMs = (client: ClientBase): number =>
-  inside(client).connectionParameters.query_timeout || 0;
+  toInternals(client).connectionParameters.query_timeout || 0;
 
 /** Runs an action on a connection, without `pg` creating timers. */
 export function withoutTimers(client: ClientBase, action: () => void): void {
-  const { connectionParameters } = inside(client);
+  const { connectionParameters } = toInternals(client);
   const { query_timeout: ms } = connectionParameters;
   connectionParameters.query_timeout = 0;
   try {

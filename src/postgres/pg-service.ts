@@ -6,12 +6,12 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import type { Share } from "./allotment.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import type { ReadRows, ReadText, WaitingRead } from "./pipeline/read-text.ts";
-import { rowReader, textReader } from "./pipeline/read-text.ts";
-import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
-import { togetherSender } from "./pipeline/send-together.ts";
+import { createRowReader, textReader } from "./pipeline/read-text.ts";
+import type { OnWritten, SendTransactions } from "./pipeline/send-together.ts";
+import { createTransactionSender } from "./pipeline/send-together.ts";
 import type { Waits } from "../lib/fair-queue.ts";
 import { openPoolLike } from "./pool.ts";
-import { repeating } from "./repeating.ts";
+import { withRetries } from "./repeating.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 
@@ -29,11 +29,11 @@ export interface DatabaseAccess {
   /** Reads rows of several texts; null without pipelined queries. */
   readRows: ReadRows | null;
   /** The queue for connections; null without pipelined queries. */
-  turns: { readonly waits: Waits } | null;
+  queue: { readonly waits: Waits } | null;
   /** Sends mutations with the reads of their payloads; null without pipelined queries. */
-  sendTogether: SendTogether | null;
+  sendTogether: SendTransactions | null;
   /** Returns the same adaptor for other connections. */
-  withClientsOf: (pool: Pool) => WithClients;
+  createWithClients: (pool: Pool) => WithClients;
 }
 
 export interface DatabaseAccessOptions {
@@ -80,33 +80,34 @@ export function openDatabaseAccess(
     pgSettingsForIntrospection: { statement_timeout: catalogTimeout },
   });
   if (!fastReads) {
-    const withClientsOf = (other: Pool) => repeating(createWithPgClient({ pool: other }));
-    const adaptor = { makePgService, createWithPgClient: repeatingWithPgClient };
+    const withClientsOf = (other: Pool) => withRetries(createWithPgClient({ pool: other }));
+    const adaptor = { makePgService, createWithPgClient: createRetryingWithPgClient };
     return {
       pgService: { ...service, adaptor },
       readText: null,
       readRows: null,
       sendTogether: null,
-      turns: null,
-      withClientsOf,
+      queue: null,
+      createWithClients: withClientsOf,
       close,
     };
   }
   const shared = new SharedPool<WaitingRead>(pool, onUsed, share);
-  const readRows = rowReader(shared);
+  const readRows = createRowReader(shared);
   return {
     pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
     readText: textReader(readRows),
-    turns: shared.turns,
+    queue: shared.queue,
     readRows,
-    sendTogether: togetherSender(shared, onWritten),
-    withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
+    sendTogether: createTransactionSender(shared, onWritten),
+    createWithClients: (other) =>
+      pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,
   };
 }
 
 /** The library's function, with repetition after collisions except for the catalog. */
-const repeatingWithPgClient: typeof createWithPgClient = (options, variant) => {
+const createRetryingWithPgClient: typeof createWithPgClient = (options, variant) => {
   const withPgClient = createWithPgClient(options, variant);
-  return variant === "SUPERUSER" ? withPgClient : repeating(withPgClient);
+  return variant === "SUPERUSER" ? withPgClient : withRetries(withPgClient);
 };

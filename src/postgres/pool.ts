@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { boundAnswers } from "./answer-bound.ts";
+import { limitResponses } from "./answer-bound.ts";
 import type { Allotment } from "./allotment.ts";
-import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
+import { disablePreparing } from "./pipeline/prepared-statements.ts";
 import { watchReplication } from "./pipeline/unreplicated.ts";
 
 export interface PoolOptions {
@@ -67,11 +67,11 @@ export function createPool(
     ...(allotment && { idleTimeoutMillis }),
   };
   const pool = openPool(config, allotment);
-  if (!prepare) prepareNothingOn(pool);
+  if (!prepare) disablePreparing(pool);
   pool.on("connect", (client) => {
     watchReplication(client);
-    boundAnswers(client);
-    if (!prepare) prepareNothingOn(client);
+    limitResponses(client);
+    if (!prepare) disablePreparing(client);
   });
   return pool;
 }

@@ -1,6 +1,6 @@
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
-import { giveUp, isCollision } from "../errors/postgres-errors.ts";
+import { markFinal, isCollision } from "../errors/postgres-errors.ts";
 import { retry } from "../lib/retry.ts";
 
 type WithClients = WithPgClient<NodePostgresPgClient>;
@@ -16,13 +16,13 @@ export function pauseAfterCollision(error: unknown, failures: number): number | 
   if (!isCollision(error)) return null;
   // Transactions that collided begin again at different times
   if (failures < attempts) return 10 * failures * (1 + Math.random());
-  giveUp(error);
+  markFinal(error);
   return null;
 }
 
 /** Returns the same function with repetition: work is repeated after a collision with another transaction. */
-export function repeating(withClients: WithClients): WithClients {
-  const repeated: WithClients = (settings, work) =>
+export function withRetries(withClients: WithClients): WithClients {
+  const retrying: WithClients = (settings, work) =>
     retry(async () => withClients(settings, work), {
       pauseMs(error, failures) {
         const pauseMs = pauseAfterCollision(error, failures);
@@ -30,5 +30,5 @@ export function repeating(withClients: WithClients): WithClients {
         return pauseMs;
       },
     });
-  return Object.assign(repeated, withClients);
+  return Object.assign(retrying, withClients);
 }

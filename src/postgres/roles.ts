@@ -48,9 +48,9 @@ export async function setUpRoles(
     if (isNew) {
       for (const login of logins)
         await client.query(`alter role ${login} password ${client.escapeLiteral(password)}`);
-    } else if (!(await sharePassword(client)) && missing.length > 0) notes.push(noPassword);
+    } else if (!(await copyPassword(client)) && missing.length > 0) notes.push(noPasswordNote);
     await client.query(await sqlFile("fence.sql"));
-    if (await isOpenToPublic(client)) notes.push(notFenced);
+    if (await isOpenToPublic(client)) notes.push(notFencedNote);
     await client.query("commit");
   } catch (cause) {
     // insufficient_privilege
@@ -66,9 +66,9 @@ export async function setUpRoles(
   return isNew ? Object.assign(new URL(adminUrl), { username: "service_login", password }).href : null;
 }
 
-const noPassword =
+const noPasswordNote =
   "Note: the new role service_api_login has no password yet. Run `npx erp db setup --new-password` to give both login roles a new one. Until then, requests are served by service_login.";
-const notFenced =
+const notFencedNote =
   "Note: every login role can still create temporary tables and large objects, and send notifications in this database. The role in DATABASE_URL may not change that, but a superuser can: `psql -f db/fence.sql`.";
 
 async function missingLogins(client: pg.ClientBase): Promise<string[]> {
@@ -83,7 +83,7 @@ async function missingLogins(client: pg.ClientBase): Promise<string[]> {
  * Copies the hash of service_login's password, which is no longer known, to service_api_login. @returns whether that was
  * possible
  */
-async function sharePassword(client: pg.ClientBase): Promise<boolean> {
+async function copyPassword(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(
     "select has_table_privilege('pg_catalog.pg_authid', 'select') and rolsuper as may from pg_roles where rolname = current_user",
   );
@@ -112,11 +112,11 @@ async function isOpenToPublic(client: pg.ClientBase): Promise<boolean> {
  * Returns the URL with the role for clients' operations; null if its role isn't service_login or a merchant's role for the
  * same purpose.
  */
-export function asApiLogin(url: string): string | null {
+export function toApiLoginUrl(url: string): string | null {
   const other = new URL(url);
-  const [, whose] = /^(service|merchant_[a-z0-9-]+)_login$/.exec(decodeURIComponent(other.username)) ?? [];
-  if (whose === undefined) return null;
-  other.username = `${whose}_api_login`;
+  const [, owner] = /^(service|merchant_[a-z0-9-]+)_login$/.exec(decodeURIComponent(other.username)) ?? [];
+  if (owner === undefined) return null;
+  other.username = `${owner}_api_login`;
   return other.href;
 }
 
@@ -150,7 +150,7 @@ export function urlAsRole(url: string, role: string, settings: Record<string, st
 }
 
 /** Returns the URL with the owner's role, an application name, and a limit for waiting for locks. */
-export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
+export function toMigrationUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
   // Without time limits: the role and the database have limits for requests
   const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
   const url = new URL(

@@ -20,25 +20,25 @@ export type OnUsed = (client: string, ms: number) => void;
  * The share of the connections that one client of the API may have: usually, and with quick statements while no other
  * client sends requests.
  */
-const shareOf = { anyone: 0.4, quickAndAlone: 1 };
+const shares = { anyone: 0.4, quickAndAlone: 1 };
 /**
  * The bounds for clients with quick statements: others hardly notice a wait of up to 20 milliseconds. A slow statement counts
  * at once, and is soon forgotten.
  */
-const paceOfClients = { quickMs: 20, knownAfter: 20, weight: (times: number) => 1 / Math.min(times, 20) };
+const clientPace = { quickMs: 20, minMeasurements: 20, weight: (times: number) => 1 / Math.min(times, 20) };
 /**
  * The most connections that quick reads use at a time. More would only make Postgres' processes compete for cores; waiting
  * reads are taken along instead.
  */
 const quickConnections = 6;
 /** Milliseconds that requests wait before a connection is opened that other merchants could use. */
-const patienceMs = 10;
+const growthDelayMs = 10;
 
 /** A source of connections. */
 export type Connections = Pick<SharedPool, "connect" | "connection">;
 
 /** The client name of the service itself. It doesn't count when a client is checked for being alone. */
-export const ownClient = "service";
+export const serviceClient = "service";
 
 /** A read that may share the connection of another one. */
 export interface SharedRead {
@@ -62,22 +62,22 @@ interface Borrower {
  * connections pass to the next request, and more are opened in the background.
  */
 export class SharedPool<Read extends SharedRead = SharedRead> {
-  readonly turns: FairQueue<Read>;
+  readonly queue: FairQueue<Read>;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
   readonly #share: Share | null;
-  readonly #pace = new Pace(paceOfClients);
+  readonly #pace = new Pace(clientPace);
   #isOpening = false;
-  #patience: NodeJS.Timeout | undefined;
+  #growthTimer: NodeJS.Timeout | undefined;
   /** The number of connections in use by quick reads. */
-  #quick = 0;
+  #quickCount = 0;
   /** The numbers of connections in use by other statements: of all clients, of slow clients, and of each client. */
-  #others = 0;
-  #slow = 0;
-  readonly #othersOf = new Map<string, number>();
+  #otherCount = 0;
+  #slowCount = 0;
+  readonly #otherCounts = new Map<string, number>();
   /** A connection that has just become free, until the next client has it. */
   #free: { connection: PoolClient; release: ReturnConnection } | null = null;
-  readonly #latest = new LatestOwner();
+  readonly #latestOwner = new LatestOwner();
 
   /** @param share the share of connections that others need too */
   constructor(pool: Pool, onUsed: OnUsed = () => {}, share: Share | null = null) {
@@ -85,12 +85,12 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
     this.#pool = pool;
     this.#onUsed = onUsed;
     this.#share = share;
-    this.turns = new FairQueue({
-      limit: () => Math.max(1, this.#open),
-      limitPerOwner: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
+    this.queue = new FairQueue({
+      limit: () => Math.max(1, this.#openCount),
+      limitPerOwner: (client) => Math.max(1, Math.ceil(max * this.#getShare(client))),
       isLight: (read) => read?.isQuick() === true,
       mayBegin: (read, client) =>
-        read?.isQuick() ? this.#quick < quickConnections : this.#mayBeginOther(client),
+        read?.isQuick() ? this.#quickCount < quickConnections : this.#mayBeginOther(client),
       // As long as the pool itself would wait
       maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
     });
@@ -102,7 +102,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
    * @param read the read that the connection is for, if it may share one
    */
   connect(client: string, connected: Connected, read?: Read): void {
-    if (client !== ownClient) this.#latest.note(client);
+    if (client !== serviceClient) this.#latestOwner.note(client);
     this.#share?.noteUse();
     const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
@@ -114,11 +114,11 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
       if (free) return this.#lend(borrower, free.connection, free.release);
       this.#pool.connect((error, connection, release) => {
         if (connection) return this.#lend(borrower, connection, release);
-        this.#end(borrower);
+        this.#finish(borrower);
         connected(error!);
       });
     };
-    this.turns.take(client, begin, read);
+    this.queue.take(client, begin, read);
     this.#openAnother();
   }
 
@@ -141,27 +141,27 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
         this.#onUsed(client, ms);
       }
       this.#free = isBroken ? null : { connection, release };
-      this.#end(borrower);
+      this.#finish(borrower);
       if (!isBroken && this.#free === null) return; // The next client has it
       this.#free = null;
       release(isBroken);
     });
   }
 
-  #end(borrower: Borrower): void {
+  #finish(borrower: Borrower): void {
     this.#count(borrower, -1);
-    this.turns.end(borrower.client);
+    this.queue.end(borrower.client);
     // More may run now, if other merchants have become idle
-    if (this.#share) this.turns.proceed();
+    if (this.#share) this.queue.proceed();
   }
 
   #count({ client, isQuick, isSlow }: Borrower, change: 1 | -1): void {
-    if (isQuick) return void (this.#quick += change);
-    this.#others += change;
-    if (isSlow) this.#slow += change;
-    const count = (this.#othersOf.get(client) ?? 0) + change;
-    if (count > 0) this.#othersOf.set(client, count);
-    else this.#othersOf.delete(client);
+    if (isQuick) return void (this.#quickCount += change);
+    this.#otherCount += change;
+    if (isSlow) this.#slowCount += change;
+    const count = (this.#otherCounts.get(client) ?? 0) + change;
+    if (count > 0) this.#otherCounts.set(client, count);
+    else this.#otherCounts.delete(client);
   }
 
   /**
@@ -170,14 +170,14 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
    */
   #mayBeginOther(client: string): boolean {
     const most = this.#share?.mostStatements() ?? Infinity;
-    if (this.#others >= most) return false;
-    if (most === Infinity || client === ownClient) return true;
-    if (most > 1 && this.#slow >= most - 1 && !this.#pace.isQuick(client)) return false;
-    return (this.#othersOf.get(client) ?? 0) < Math.max(1, Math.ceil(most * shareOf.anyone));
+    if (this.#otherCount >= most) return false;
+    if (most === Infinity || client === serviceClient) return true;
+    if (most > 1 && this.#slowCount >= most - 1 && !this.#pace.isQuick(client)) return false;
+    return (this.#otherCounts.get(client) ?? 0) < Math.max(1, Math.ceil(most * shares.anyone));
   }
 
   /** The number of usable connections. */
-  get #open(): number {
+  get #openCount(): number {
     return this.#pool.totalCount - (this.#isOpening ? 1 : 0);
   }
 
@@ -186,31 +186,31 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
     const { totalCount, options } = this.#pool;
     // Other merchants may need a connection that isn't needed here yet
     if (this.#share && totalCount > 0) {
-      if (this.turns.counts.waiting === 0 || !this.#share.mayGrow()) return;
-      if (!hasWaited) return this.#awaitNeed();
+      if (this.queue.counts.waiting === 0 || !this.#share.mayGrow()) return;
+      if (!hasWaited) return this.#openLater();
     }
-    if (this.#isOpening || this.turns.counts.running < totalCount || totalCount >= options.max) return;
+    if (this.#isOpening || this.queue.counts.running < totalCount || totalCount >= options.max) return;
     this.#isOpening = true;
     this.#pool.connect((error, _connection, release) => {
       this.#isOpening = false;
       release?.();
-      this.turns.proceed();
+      this.queue.proceed();
       if (!error) this.#openAnother();
     });
   }
 
   /** Opens another connection soon, if it is still needed then. */
-  #awaitNeed(): void {
-    this.#patience ??= setTimeout(() => {
-      this.#patience = undefined;
+  #openLater(): void {
+    this.#growthTimer ??= setTimeout(() => {
+      this.#growthTimer = undefined;
       this.#openAnother(true);
-    }, patienceMs).unref();
+    }, growthDelayMs).unref();
   }
 
-  #shareOf(client: string): number {
+  #getShare(client: string): number {
     // The service's own work doesn't reduce the share of a client that is alone
-    const isAlone = this.#latest.isAlone(client === ownClient ? undefined : client);
+    const isAlone = this.#latestOwner.isAlone(client === serviceClient ? undefined : client);
     const isQuick = isAlone && this.#pace.isKnown(client) && this.#pace.isQuick(client);
-    return isQuick ? shareOf.quickAndAlone : shareOf.anyone;
+    return isQuick ? shares.quickAndAlone : shares.anyone;
   }
 }

@@ -1,7 +1,7 @@
 import { databaseFailure } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 import { retry } from "../lib/retry.ts";
-import { isPoolerRefusal, placeOf } from "./client.ts";
+import { isPoolerRefusal, formatAddress } from "./client.ts";
 
 /** Milliseconds between two attempts, and between two messages. */
 const intervalMs = 1_000;
@@ -9,7 +9,7 @@ const intervalMs = 1_000;
 const silenceMs = 5_000;
 
 /** Error codes that waiting doesn't change: a wrong name, a wrong password, no such database. */
-const lasting = new Set(["28000", "28P01", "3D000"]);
+const permanentCodes = new Set(["28000", "28P01", "3D000"]);
 
 export interface WaitOptions {
   url: string;
@@ -25,7 +25,7 @@ export interface WaitOptions {
  * Runs work with a database that may not be reachable yet, for example because it is still starting. Tries again every
  * second until the time is over. Then, or after an error of another kind, it throws the error.
  */
-export async function waitingFor<T>(
+export async function waitForDatabase<T>(
   { url, waitMs, isLong = false, onWaiting }: WaitOptions,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -34,13 +34,13 @@ export async function waitingFor<T>(
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => {});
   let failure: string | null = null;
-  const lines = setInterval(() => {
+  const messageTimer = setInterval(() => {
     const now = performance.now();
     const seconds = Math.ceil((deadline - now) / 1_000);
     const reason = failure ?? (isLong || now - start < silenceMs ? null : "no response yet");
     if (seconds <= 0 || reason === null) return;
     try {
-      onWaiting(`Waiting for Postgres at ${placeOf(url)}, for up to ${seconds} s more: ${reason}`);
+      onWaiting(`Waiting for Postgres at ${formatAddress(url)}, for up to ${seconds} s more: ${reason}`);
     } catch (error) {
       ended.reject(error);
     }
@@ -52,25 +52,25 @@ export async function waitingFor<T>(
   };
   const pauseMs = (error: unknown) => {
     const cause = error instanceof UserError ? error.cause : error;
-    if (!isAway(cause)) throw error;
+    if (!isUnreachable(cause)) throw error;
     const why = (failure = cause.message || String((cause as NodeJS.ErrnoException).code));
     const now = performance.now();
-    if (now + intervalMs >= deadline) throw inPlainWords(error, url, why);
+    if (now + intervalMs >= deadline) throw toUserError(error, url, why);
     return Math.max(0, begin + intervalMs - now);
   };
   try {
     return await Promise.race([retry(attempt, { pauseMs }), ended.promise]);
   } finally {
-    clearInterval(lines);
+    clearInterval(messageTimer);
   }
 }
 
-function inPlainWords(error: unknown, url: string, reason: string): UserError {
+function toUserError(error: unknown, url: string, reason: string): UserError {
   if (error instanceof UserError) return error;
-  return new UserError(`Postgres at ${placeOf(url)} can't be used: ${reason}.`, { cause: error });
+  return new UserError(`Postgres at ${formatAddress(url)} can't be used: ${reason}.`, { cause: error });
 }
 
-function isAway(error: unknown): error is Error {
+function isUnreachable(error: unknown): error is Error {
   if (databaseFailure(error)?.code !== "SERVICE_UNAVAILABLE" || isPoolerRefusal(error)) return false;
-  return !lasting.has(String((error as { code?: unknown }).code));
+  return !permanentCodes.has(String((error as { code?: unknown }).code));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
-import { codeOf } from "../errors/postgres-errors.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { isConnectionBroken } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
 
@@ -13,7 +13,7 @@ const settings = { role: "service_api" };
 const rehearsal = { text: "select mutation.rehearse()", name: "mutation.rehearse" };
 
 /** Returns how many connections of a pool to keep warm. The last one is left to requests. */
-export function warmCount(max: number): number {
+export function getWarmCount(max: number): number {
   return Math.max(0, Math.min(maxWarm, max - 1));
 }
 
@@ -27,7 +27,7 @@ export function warmCount(max: number): number {
 export class PoolWarmer {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  readonly #wanted: number;
+  readonly #targetCount: number;
   /** Connections that have rehearsed nothing yet. */
   readonly #cold = new Set<PoolClient>();
   readonly #closing = new AbortController();
@@ -37,8 +37,8 @@ export class PoolWarmer {
   constructor(pool: Pool, logger: Logger) {
     this.#pool = pool;
     this.#logger = logger;
-    this.#wanted = warmCount(pool.options.max);
-    if (this.#wanted === 0) return;
+    this.#targetCount = getWarmCount(pool.options.max);
+    if (this.#targetCount === 0) return;
     pool.on("connect", this.#add);
     pool.on("remove", this.#remove);
     this.schedule();
@@ -65,7 +65,7 @@ export class PoolWarmer {
   async #warmAll(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      while (this.#cold.size > 0 || this.#pool.totalCount < this.#wanted) {
+      while (this.#cold.size > 0 || this.#pool.totalCount < this.#targetCount) {
         await sleep(delayMs, undefined, { signal, ref: false });
         for (let client; (client = await this.#takeCold()) !== null;) await this.#rehearseOn(client);
       }
@@ -82,7 +82,7 @@ export class PoolWarmer {
     try {
       while (
         this.#isSpare() &&
-        (pool.totalCount < this.#wanted || (pool.idleCount > 0 && this.#cold.size > 0))
+        (pool.totalCount < this.#targetCount || (pool.idleCount > 0 && this.#cold.size > 0))
       ) {
         const client = await pool.connect();
         if (this.#cold.has(client)) return client;
@@ -109,7 +109,7 @@ export class PoolWarmer {
     } catch (error) {
       failure = error;
       // lock_not_available: real work has priority. Other connections may find other rows
-      if (codeOf(error) !== "55P03") throw error;
+      if (errorCodeOf(error) !== "55P03") throw error;
     } finally {
       client.release(isConnectionBroken(failure));
     }

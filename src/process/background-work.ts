@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { BulkOptions } from "../bulk/bulk-work.ts";
 import type { Allotment } from "../postgres/allotment.ts";
 import { createPool } from "../postgres/pool.ts";
-import { keepSettings } from "../jobs/retention-periods.ts";
+import { retentionSettings } from "../jobs/retention-periods.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import type { Sender } from "../webhooks/sender.ts";
@@ -13,7 +13,7 @@ import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
 
 /** The service for which a process does background work. */
-export interface WorkedFor {
+export interface BackgroundService {
   app: App;
   databaseUrl: string;
   apiUrl: string;
@@ -25,12 +25,12 @@ export interface WorkedFor {
 }
 
 /** Returns the options for running bulk operations. */
-export function bulkOf(service: WorkedFor, concurrency: number): BulkOptions {
+export function createBulkOptions(service: BackgroundService, concurrency: number): BulkOptions {
   const { app, databaseUrl, apiUrl, settings, logger, tracing, allotment } = service;
   return {
     url: databaseUrl,
     apiUrl,
-    session: keepSettings(settings.keep),
+    session: retentionSettings(settings.keep),
     concurrency,
     limits: settings.bulkLimits,
     reader: app.headReader,
@@ -43,8 +43,8 @@ export function bulkOf(service: WorkedFor, concurrency: number): BulkOptions {
 }
 
 /** Starts sending webhooks. Close the pool for their payloads after the sender has stopped. */
-export function sendWebhooks(
-  service: WorkedFor,
+export function startSending(
+  service: BackgroundService,
   concurrency: WebhookOptions["concurrency"],
 ): { webhooks: Sender; payloadPool: Pool } {
   const { app, databaseUrl, apiUrl, settings, logger, tracing, allotment } = service;

@@ -3,7 +3,7 @@ import type { MutationChecks } from "../graphql/mutation-check.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { retirementOf } from "../versions/lifetime.ts";
 import { serveVersion } from "../versions/serve-version.ts";
-import type { ServedVersion, ServeVersionOptions, Writing } from "../versions/serve-version.ts";
+import type { ServedVersion, ServeVersionOptions, MutationOptions } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
 import { webhookSettings } from "../webhooks/webhook-limits.ts";
 import { newWebhookSecret } from "../webhooks/webhook-secrets.ts";
@@ -17,28 +17,28 @@ export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog"> 
 }
 
 /** The parts of versions that belong to one service and can't be shared. */
-export interface OwnOfVersions extends Pick<ServeVersionOptions, "pgService"> {
+export interface OwnVersionParts extends Pick<ServeVersionOptions, "pgService"> {
   mutationChecks: MutationChecks;
 }
 
 /** Builds the versions of the API, or finds versions that were built for an equal database. */
-export type ServeVersions = (own: OwnOfVersions) => Promise<ServedVersion[]>;
+export type ServeVersions = (own: OwnVersionParts) => Promise<ServedVersion[]>;
 
 /** Returns the versions to build: all but ended ones. An announced version may begin while the process runs. */
-export const livingOf = ({ versions, now }: Pick<BuildOptions, "versions" | "now">): Version[] =>
+export const listActiveVersions = ({ versions, now }: Pick<BuildOptions, "versions" | "now">): Version[] =>
   versions.filter((each) => (retirementOf(each, versions)?.sunsetAt ?? Infinity) > now());
 
 /** Builds all versions that haven't ended, from the database of a process with one service. */
 export function buildVersions(options: BuildOptions): ServeVersions {
   const build = versionBuilder(options);
   return ({ pgService, mutationChecks }) =>
-    Promise.all(livingOf(options).map((version) => build(version, pgService, mutationChecks)));
+    Promise.all(listActiveVersions(options).map((version) => build(version, pgService, mutationChecks)));
 }
 
 /** Returns a function that builds a version, from the database's catalog or a given one. */
 export function versionBuilder({ settings, secrets, firstCatalog }: BuildOptions) {
   const ofAll = { fastReads: settings.fastReads, firstCatalog, documentCache: new DocumentCache() };
-  const writing: Omit<Writing, "checks"> = {
+  const writing: Omit<MutationOptions, "checks"> = {
     timeoutMs: settings.timeoutsMs.mutation,
     settings: webhookSettings(settings.webhookAllow, settings.webhookLimits),
     newSecret: () => newWebhookSecret(secrets),

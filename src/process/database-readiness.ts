@@ -1,21 +1,21 @@
-import { codeOf } from "../errors/postgres-errors.ts";
+import { errorCodeOf } from "../errors/postgres-errors.ts";
 import type pg from "pg";
 import type { Obstacle } from "../lib/readiness.ts";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 import { isConnectionBroken } from "../postgres/broken.ts";
-import { migrationsWanted } from "../migrations/migrations.ts";
-import { canPrepareOn } from "../postgres/pipeline/prepared-statements.ts";
+import { countRequiredMigrations } from "../migrations/migrations.ts";
+import { canPrepare } from "../postgres/pipeline/prepared-statements.ts";
 import { openPoolLike } from "../postgres/pool.ts";
 import { isPooled, losesStatements, poolerAdvice } from "../postgres/pooler.ts";
 
 /** Milliseconds between checks of the disk: each writes a megabyte, and anyone may cause one. */
-const roomHoldsMs = 2_000;
+const diskCheckEveryMs = 2_000;
 /** Milliseconds between checks of a pooler, and for one such check: a busy pooler isn't a broken one. */
-const [poolerHoldsMs, poolerWaitMs] = [5_000, 1_000];
+const [poolerCheckEveryMs, poolerWaitMs] = [5_000, 1_000];
 /** Milliseconds without checks after which their connection is closed. */
 const idleMs = 30_000;
 /** Milliseconds that Postgres may take for one check. */
-const lookTimeoutMs = 1_900;
+const checkTimeoutMs = 1_900;
 
 /** The state that Postgres reports about itself. */
 interface State {
@@ -33,12 +33,12 @@ const stateQuery = `
  * Sorts a megabyte of random data in 64 kB of memory, so that Postgres writes a temporary file. That needs disk space as
  * new rows do, and leaves nothing behind. An update would prove nothing, because it may fit into an existing file.
  */
-const roomQuery = `
+const diskQuery = `
   set local work_mem = '64kB';
   select count(*) from (
     select n, repeat('.', 1000) || random() as text from generate_series(1, 1000) n order by text offset 0) filler`;
 
-const away: Obstacle = { code: "DATABASE_AWAY", message: "The database can't be reached." };
+const unreachable: Obstacle = { code: "DATABASE_AWAY", message: "The database can't be reached." };
 const recovering: Obstacle = {
   code: "DATABASE_RECOVERING",
   message: "The database is starting, recovering, or a standby.",
@@ -49,7 +49,7 @@ const pending: Obstacle = {
   code: "MIGRATIONS_PENDING",
   message: "The database lacks migrations. Run `npx erp db setup`.",
 };
-const untracked: Obstacle = {
+const statementsLost: Obstacle = {
   code: "PREPARED_STATEMENTS_LOST",
   message: `The pooler doesn't keep track of prepared statements. ${poolerAdvice}`,
 };
@@ -61,9 +61,9 @@ const untracked: Obstacle = {
 export class DatabaseCheck {
   readonly #own: pg.Pool;
   readonly #shared: pg.Pool;
-  #under: Promise<Obstacle | null> | null = null;
-  #roomUntil = -Infinity;
-  #poolerUntil = -Infinity;
+  #running: Promise<Obstacle | null> | null = null;
+  #diskCheckedUntil = -Infinity;
+  #poolerCheckedUntil = -Infinity;
   #isLossy = false;
 
   /** @param shared the connections that serve requests */
@@ -72,44 +72,44 @@ export class DatabaseCheck {
     this.#own = openPoolLike(shared, {
       // The check of a pooler takes two
       max: 3,
-      connectionTimeoutMillis: lookTimeoutMs,
-      query_timeout: lookTimeoutMs,
+      connectionTimeoutMillis: checkTimeoutMs,
+      query_timeout: checkTimeoutMs,
       idleTimeoutMillis: idleMs,
       application_name: "readiness",
     });
     // Read at the start, because the files on the disk may be replaced later
-    void migrationsWanted();
+    void countRequiredMigrations();
   }
 
   close(): Promise<void> {
     return this.#own.end();
   }
 
-  look(): Promise<Obstacle | null> {
-    return (this.#under ??= this.#look().finally(() => void (this.#under = null)));
+  check(): Promise<Obstacle | null> {
+    return (this.#running ??= this.#check().finally(() => void (this.#running = null)));
   }
 
-  async #look(): Promise<Obstacle | null> {
+  async #check(): Promise<Obstacle | null> {
     try {
-      return await this.#lookBy(this.#own);
+      return await this.#checkOn(this.#own);
     } catch (error) {
       // too_many_connections: existing connections may still work
-      if (codeOf(error) !== "53300") return obstacleOf(error);
-      return this.#lookBy(this.#shared).catch(obstacleOf);
+      if (errorCodeOf(error) !== "53300") return obstacleFromError(error);
+      return this.#checkOn(this.#shared).catch(obstacleFromError);
     }
   }
 
-  async #lookBy(pool: pg.Pool): Promise<Obstacle | null> {
+  async #checkOn(pool: pg.Pool): Promise<Obstacle | null> {
     const client = await pool.connect();
     let failure: unknown;
     let obstacle: Obstacle | null = null;
     try {
       const { rows } = await client.query<State>(stateQuery);
-      obstacle = await obstacleIn(rows[0]!);
-      if (obstacle === null && isPooled(client, rows[0]!.pid)) obstacle = await this.#pooler();
-      if (obstacle === null && performance.now() > this.#roomUntil) {
-        await client.query(roomQuery);
-        this.#roomUntil = performance.now() + roomHoldsMs;
+      obstacle = await findObstacle(rows[0]!);
+      if (obstacle === null && isPooled(client, rows[0]!.pid)) obstacle = await this.#checkPooler();
+      if (obstacle === null && performance.now() > this.#diskCheckedUntil) {
+        await client.query(diskQuery);
+        this.#diskCheckedUntil = performance.now() + diskCheckEveryMs;
       }
       return obstacle;
     } catch (error) {
@@ -122,17 +122,17 @@ export class DatabaseCheck {
   }
 
   /** Checks the pooler from time to time. Returns the last known result if the check takes too long. */
-  async #pooler(): Promise<Obstacle | null> {
-    if (!canPrepareOn(this.#shared)) return null;
-    if (performance.now() > this.#poolerUntil) {
-      this.#poolerUntil = performance.now() + poolerHoldsMs;
-      const looking = losesStatements((work) => onNewConnection(this.#own, work));
-      await within(
+  async #checkPooler(): Promise<Obstacle | null> {
+    if (!canPrepare(this.#shared)) return null;
+    if (performance.now() > this.#poolerCheckedUntil) {
+      this.#poolerCheckedUntil = performance.now() + poolerCheckEveryMs;
+      const checking = losesStatements((work) => onNewConnection(this.#own, work));
+      await settlesWithin(
         poolerWaitMs,
-        looking.then((isLossy) => void (this.#isLossy = isLossy)),
+        checking.then((isLossy) => void (this.#isLossy = isLossy)),
       );
     }
-    return this.#isLossy ? untracked : null;
+    return this.#isLossy ? statementsLost : null;
   }
 }
 
@@ -146,14 +146,14 @@ async function onNewConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) =
   }
 }
 
-async function obstacleIn({ is_recovering, is_read_only, migrations }: State): Promise<Obstacle | null> {
+async function findObstacle({ is_recovering, is_read_only, migrations }: State): Promise<Obstacle | null> {
   if (is_recovering) return recovering;
   if (is_read_only) return readOnly;
-  return migrations < (await migrationsWanted()) ? pending : null;
+  return migrations < (await countRequiredMigrations()) ? pending : null;
 }
 
-function obstacleOf(error: unknown): Obstacle {
-  switch (codeOf(error)) {
+function obstacleFromError(error: unknown): Obstacle {
+  switch (errorCodeOf(error)) {
     case "53100": // disk_full
       return diskFull;
     case "57P03": // cannot_connect_now: starting, recovering or shutting down
@@ -162,6 +162,6 @@ function obstacleOf(error: unknown): Obstacle {
     case "42883": // undefined_function
       return pending;
     default:
-      return away;
+      return unreachable;
   }
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { idsOf } from "../cluster/postgres-user.ts";
+import { lookUpUser } from "../cluster/postgres-user.ts";
 import type { Identity } from "../cluster/postgres-user.ts";
 
 const run = promisify(execFile);
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const defaultUser = "nobody";
 
 /** A sample of the files that a process reads while it serves: if one is unreadable, others like it are too. */
-const needed = [
+const neededFiles = [
   ...["../commands/start.ts", "../pdf/render-pdf.ts", "../../plugins/index.ts", "../../db/roles.sql"],
   "../../node_modules/pg/package.json",
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
@@ -21,16 +21,16 @@ const needed = [
  * Postgres as another user; clients' requests must not run as root.
  *
  * @param runAs name of a user, or `root` to stay root; undefined for the default
- * @param ofPostgres the user who runs the service's own Postgres: only this user can restart it
+ * @param postgresUser the user who runs the service's own Postgres: only this user can restart it
  * @returns the user, or null to keep the present one; and a warning for the operator
  * @throws {UserError} when there is no such user
  */
-export async function successorOfRoot(
+export async function chooseUser(
   runAs: string | undefined,
-  ofPostgres: Identity | null,
+  postgresUser: Identity | null,
 ): Promise<{ identity: Identity | null; warning: string | null }> {
   if (process.getuid?.() !== 0 || runAs === "root") return { identity: null, warning: null };
-  const identity = ofPostgres ?? (await idsOf(runAs ?? defaultUser));
+  const identity = postgresUser ?? (await lookUpUser(runAs ?? defaultUser));
   const unreadable = await firstUnreadable(identity);
   if (unreadable === null) return { identity, warning: null };
   return {
@@ -43,12 +43,12 @@ export async function successorOfRoot(
 async function firstUnreadable({ uid, gid }: Identity): Promise<string | null> {
   const script = 'for file; do test -r "$file" || { echo "$file"; exit 0; }; done';
   const options = { uid, gid, cwd: "/" };
-  const { stdout } = await run("/bin/sh", ["-c", script, "sh", process.execPath, ...needed], options);
+  const { stdout } = await run("/bin/sh", ["-c", script, "sh", process.execPath, ...neededFiles], options);
   return stdout.trim() || null;
 }
 
 /** Becomes another user, for good. Open files and ports stay open. */
-export function become({ uid, gid }: Identity): void {
+export function switchUser({ uid, gid }: Identity): void {
   // The new user may not be able to write the cache
   flushCompileCache();
   process.setgroups!([gid]);

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import type { RequestListener, Server } from "node:http";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { boundedServer } from "../http/bounded-server.ts";
+import { createBoundedServer } from "../http/bounded-server.ts";
 import { HttpServer } from "../http/http-server.ts";
 import type { Readiness } from "../lib/readiness.ts";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 import { defaultStopMs } from "./worker-messages.ts";
 import type { Settings } from "./settings.ts";
 
@@ -13,7 +13,7 @@ import type { Settings } from "./settings.ts";
 export const closingMs = 1_500;
 
 /** File descriptors that a process needs besides its clients: for Postgres, webhook receivers and files. */
-const otherFiles = 256;
+const reservedFiles = 256;
 
 /** A running process: it responds to requests and, by default, does background work. */
 export interface Serving {
@@ -56,7 +56,7 @@ export async function listen(options: ListenOptions): Promise<Serving> {
   const { settings, logger, listener, readiness, figures, begin, cancelStatements, closing } = options;
   let isStopping = false;
   readiness.add("process", () => (isStopping ? stopping : null));
-  const server = new HttpServer(await boundedByFiles(listener, settings, logger));
+  const server = new HttpServer(await createServerWithinLimits(listener, settings, logger));
   await server.listen(settings);
   let background: ReturnType<typeof begin>;
   try {
@@ -74,10 +74,10 @@ export async function listen(options: ListenOptions): Promise<Serving> {
       isStopping = true;
       await Promise.all([
         server.stop(deadline - closingMs, cancelStatements),
-        ...background.map((work) => within(withinMs - closingMs, work.stop())),
+        ...background.map((work) => settlesWithin(withinMs - closingMs, work.stop())),
       ]);
       // Closing could wait for a database that doesn't respond
-      await within(Math.max(0, deadline - performance.now()), closing.disposeAsync());
+      await settlesWithin(Math.max(0, deadline - performance.now()), closing.disposeAsync());
     },
   };
 }
@@ -89,7 +89,7 @@ const stopping = { code: "STOPPING", message: "This process is about to stop." }
  * Creates a server whose number of connections is limited by the settings and by the process's limit of open files.
  * Beyond that limit the operating system drops connections silently.
  */
-export async function boundedByFiles(
+export async function createServerWithinLimits(
   listener: RequestListener,
   { maxConnections: wanted }: Pick<Settings, "maxConnections">,
   logger: Pick<Logger, "warn">,
@@ -97,11 +97,11 @@ export async function boundedByFiles(
   // Node raises the soft limit to the hard one. Only Linux has this file
   const limits = await readFile("/proc/self/limits", "utf8").catch(() => "");
   const [, files = "unlimited"] = /^Max open files +\d+ +(\S+)/m.exec(limits) ?? [];
-  const possible = files === "unlimited" ? Infinity : Math.max(8, Number(files) - otherFiles);
-  if (possible >= wanted) return boundedServer(listener, wanted);
+  const possible = files === "unlimited" ? Infinity : Math.max(8, Number(files) - reservedFiles);
+  if (possible >= wanted) return createBoundedServer(listener, wanted);
   logger.warn(
     { connections: possible, files: Number(files) },
     `The process may open ${files} files, too few for LIMIT_CONNECTIONS=${wanted}. Raise the limit (LimitNOFILE of systemd, ulimit -n)`,
   );
-  return boundedServer(listener, possible);
+  return createBoundedServer(listener, possible);
 }

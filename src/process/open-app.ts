@@ -1,12 +1,12 @@
 import type { Pool } from "pg";
-import { sessionCheck } from "../auth/session-token.ts";
+import { createSessionCheck } from "../auth/session-token.ts";
 import { BulkStorage } from "../bulk/storage.ts";
 import { untilIdle } from "../postgres/pool.ts";
 import { Admission } from "../http/admission.ts";
 import { createApp } from "../http/app.ts";
 import type { Parts } from "../http/parts.ts";
 import { Spending } from "../http/middleware/limits/spend-points.ts";
-import { UnreadAnswers } from "../http/middleware/limits/unread-answers.ts";
+import { UnreadResponses } from "../http/middleware/limits/unread-answers.ts";
 import type { Availability } from "../versions/availability.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
@@ -26,7 +26,7 @@ export async function openApp(options: AppOptions) {
   const parts = await openParts(options, opened);
   const { readerOf, spend, locales, replicas, availability } = parts;
   const { maxQueryCost: maxCost, queryTimeoutMs: timeoutMs } = options.settings.webhookLimits;
-  const listener = createApp(partsOfRequests(options, parts));
+  const listener = createApp(createRequestParts(options, parts));
   const closing = opened.move();
   return {
     ...parts,
@@ -38,7 +38,7 @@ export async function openApp(options: AppOptions) {
      * @param pool connections for this alone, with the role for operations
      */
     payloadReader(pool: Pool): ReadPayload {
-      const withPgClient = parts.withClientsOf(pool);
+      const withPgClient = parts.createWithClients(pool);
       return payloadReader({
         readerOf,
         spend,
@@ -59,7 +59,7 @@ export async function openApp(options: AppOptions) {
         return await availability.reload();
       } finally {
         // A read may now need something that a replica lacks
-        await replicas?.requirePresent();
+        await replicas?.requireCurrentData();
       }
     },
     /** Rebuilds `unstable` alone, before a migration is committed: see `Availability.prepare`. */
@@ -71,7 +71,7 @@ export async function openApp(options: AppOptions) {
 }
 
 /** Returns the parts that middlewares use. */
-function partsOfRequests(
+function createRequestParts(
   { tracing = null }: AppOptions,
   parts: Awaited<ReturnType<typeof openParts>>,
 ): Parts {
@@ -85,9 +85,9 @@ function partsOfRequests(
     thread: shared.schemaWork(meter.used),
     renderer,
     documentation: (path) => shared.documentation.page({ served, versions, pool, now, explorer }, path),
-    isSessionToken: sessionCheck(pool),
+    isSessionToken: createSessionCheck(pool),
     spending: new Spending(parts.rates, meter, turns),
-    unread: new UnreadAnswers(),
+    unread: new UnreadResponses(),
     admission: new Admission(parts.merchantPlan, parts.credentials, headReader),
     bulk: { storage: new BulkStorage(pool), limits, schema: () => headReader().schema, spend },
   };

@@ -7,7 +7,7 @@ import { currentMerchantPlan } from "../auth/merchant-plan.ts";
 import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
-import { markReader } from "../auth/rights-now.ts";
+import { createMarkReader } from "../auth/rights-now.ts";
 import { openSigningKeys } from "../auth/stored-signing-keys.ts";
 import { storedOperations } from "../auth/stored-operations.ts";
 import { Usage } from "../auth/usage.ts";
@@ -25,7 +25,7 @@ import type { ReadRows } from "../postgres/pipeline/read-text.ts";
 import type { OnUsed } from "../postgres/shared-pool.ts";
 import { readsOpenTransactions } from "../reads/followed.ts";
 import { Replicas } from "../replicas/replicas.ts";
-import type { ReadWithOwnWrites, ReplicasOptions } from "../replicas/replicas.ts";
+import type { ReadFromReplica, ReplicasOptions } from "../replicas/replicas.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";
@@ -37,8 +37,8 @@ import { subscriptionChecks } from "../webhooks/check-subscription.ts";
 import type { BuildOptions } from "./build-versions.ts";
 import { DatabaseCheck } from "./database-readiness.ts";
 import type { Settings } from "./settings.ts";
-import { alone } from "./shared.ts";
-import type { Shared } from "./shared.ts";
+import { createProcessParts } from "./shared.ts";
+import type { ProcessParts } from "./shared.ts";
 
 export interface AppOptions extends Partial<Pick<BuildOptions, "firstCatalog" | "versions" | "now">> {
   settings: Settings & { hosts: readonly string[] };
@@ -56,7 +56,7 @@ export interface AppOptions extends Partial<Pick<BuildOptions, "firstCatalog" | 
   limiterPool?: Pool | null;
   logger: Logger;
   /** The parts of its process; by default all of them are its own. */
-  shared?: Shared;
+  shared?: ProcessParts;
 }
 
 /**
@@ -66,7 +66,7 @@ export interface AppOptions extends Partial<Pick<BuildOptions, "firstCatalog" | 
  */
 export async function openParts(options: AppOptions, closing: AsyncDisposableStack) {
   const { apiPool, limiterPool = null } = options;
-  const own = begin(options, closing);
+  const own = createBasics(options, closing);
   const { pool, logger, readiness, shared } = own;
   const rates = new RateLimits(limiterPool, logger);
   closing.defer(() => rates.close());
@@ -87,16 +87,16 @@ export async function openParts(options: AppOptions, closing: AsyncDisposableSta
   });
   closing.defer(() => live.close());
   const metrics = new Metrics(live.streams, access.replicas);
-  const { turns } = access;
-  metrics.watchPool("service", pool);
-  metrics.watchPool("operations", apiPool, () => turns?.waits.waiting ?? 0);
-  if (turns) metrics.watchWaits("connection", turns);
-  shared.labelFigures(metrics.registry);
+  const { queue: turns } = access;
+  metrics.addPool("service", pool);
+  metrics.addPool("operations", apiPool, () => turns?.waits.waiting ?? 0);
+  if (turns) metrics.addWaits("connection", turns);
+  shared.labelMetrics(metrics.registry);
   const refusals = new Refusals(metrics.registry, logger);
   closing.defer(() => refusals.close());
   const database = new DatabaseCheck(pool);
   closing.defer(() => database.close());
-  readiness.add("database", () => database.look());
+  readiness.add("database", () => database.check());
   readiness.add("versions", () => built.availability.obstacle());
   /** Spends points for work that isn't part of a request. */
   const spend = spender(rates, limitsNow);
@@ -104,19 +104,20 @@ export async function openParts(options: AppOptions, closing: AsyncDisposableSta
 }
 
 /** Creates what all parts need. */
-function begin(options: AppOptions, closing: AsyncDisposableStack) {
+function createBasics(options: AppOptions, closing: AsyncDisposableStack) {
   const { settings, pool, logger, now = Date.now, versions = allVersions, firstCatalog } = options;
   const secrets = new Secrets(settings.secretsKeys);
   const readiness = new Readiness(logger);
-  const { shared = alone({ settings, versions, now, secrets, firstCatalog }, closing) } = options;
+  const { shared = createProcessParts({ settings, versions, now, secrets, firstCatalog }, closing) } =
+    options;
   return { settings, pool, logger, now, versions, secrets, readiness, closing, shared };
 }
 
-type Opening = ReturnType<typeof begin>;
+type Basics = ReturnType<typeof createBasics>;
 
 /** Opens the access to the primary and its replicas, for operations. */
 function openAccess(
-  { settings, pool, logger, closing, shared }: Opening,
+  { settings, pool, logger, closing, shared }: Basics,
   { apiPool, replicas: standbys }: AppOptions,
   onUsed: OnUsed,
 ) {
@@ -133,14 +134,14 @@ function openAccess(
   });
   closing.defer(() => access.close());
   const { readText: fromPrimary } = access;
-  const readText: ReadWithOwnWrites | null =
+  const readText: ReadFromReplica | null =
     fromPrimary && replicas ? replicas.reader(fromPrimary) : fromPrimary;
   return { ...access, replicas, readText };
 }
 
 /** Opens what decides about rights: credentials, tokens, the plan. */
 async function openAuth(
-  { settings, pool, logger, now, secrets, readiness, closing, shared }: Opening,
+  { settings, pool, logger, now, secrets, readiness, closing, shared }: Basics,
   readRows: ReadRows | null,
 ) {
   const { tokenSigningKeys, limits } = settings;
@@ -149,19 +150,19 @@ async function openAuth(
     const ownKeys = tokenSigningKeys.length === 0 ? (["signing key"] as const) : [];
     await requireSecretsKeys(pool, secrets, ["webhook secret", ...ownKeys], logger);
   }
-  const cache = new InvalidatedCache(pool, logger, markReader(pool, readRows, shared.onState), {
+  const cache = new InvalidatedCache(pool, logger, createMarkReader(pool, readRows, shared.onState), {
     listen: shared.listenWhileUsed,
     mark: first?.mark,
   });
   closing.defer(() => cache.close());
-  if (!first) await cache.look();
+  if (!first) await cache.checkForChanges();
   const usage = new Usage(pool, logger, shared.usage);
   closing.defer(() => usage.close());
   const forKeys = { pool, cache, secrets, logger, now, readiness, first: first?.keys };
   return {
     usage,
     rights: cache,
-    outdateRights: () => cache.outdate(),
+    outdateRights: () => cache.invalidate(),
     credentials: activeCredentials(pool, cache),
     storedOperations: storedOperations(pool, cache),
     merchantPlan: currentMerchantPlan(pool, cache, { limits, logger, first: first?.plan ?? null }),
@@ -176,7 +177,7 @@ async function openAuth(
  * @throws {UserError} when none can be built
  */
 async function openVersions(
-  { settings, pool, logger, closing, shared }: Opening,
+  { settings, pool, logger, closing, shared }: Basics,
   pgService: DatabaseAccess["pgService"],
   limitsNow: () => Promise<Limits>,
 ) {

@@ -4,18 +4,18 @@ import type { Logger } from "pino";
 import { UserError } from "../errors/user-error.ts";
 import type { Serving } from "./listen.ts";
 import type { Settings } from "./settings.ts";
-import type { FiguresMessage, Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
+import type { MetricsMessage, WorkerOrder, WorkerResponse, WorkerStart } from "./worker-messages.ts";
 
 /** The options that differ between worker processes. */
-export interface WorkerOwn extends Pick<WorkerStart<unknown>, "isBackground" | "positions"> {
+export interface OwnOptions extends Pick<WorkerStart<unknown>, "isBackground" | "positions"> {
   logger: Logger;
 }
 
-const send = (message: WorkerAnswer | FiguresMessage) => void process.send?.(message);
+const send = (message: WorkerResponse | MetricsMessage) => void process.send?.(message);
 
 /** Serves as one of several worker processes. Its parent tells it what to do, and it ends with its parent. */
 export async function runWorker<Options extends { settings: Settings }>(
-  serve: (options: Options, own: WorkerOwn) => Promise<Serving>,
+  serve: (options: Options, own: OwnOptions) => Promise<Serving>,
 ): Promise<void> {
   // The terminal sends its signals to all processes, but the parent decides when to stop
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
@@ -32,7 +32,7 @@ export async function runWorker<Options extends { settings: Settings }>(
         send({ figures: null });
       },
     );
-  process.on("message", (message: Order) => {
+  process.on("message", (message: WorkerOrder) => {
     if (message.order === "announce stop") {
       isAnnounced = true;
       serving?.announceStop();

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { cantListen } from "../http/free-port.ts";
+import { explainListenError } from "../http/free-port.ts";
 
 /** A source of metrics: the registry of a process, or of several. */
 export interface Figures {
@@ -26,7 +26,7 @@ export async function serveMetrics(figures: Figures, { host, port }: { host: str
   try {
     await once(server, "listening");
   } catch (cause) {
-    throw cantListen({ host, port, name: "METRICS_PORT" }, cause);
+    throw explainListenError({ host, port, name: "METRICS_PORT" }, cause);
   }
   return {
     port: (server.address() as AddressInfo).port,

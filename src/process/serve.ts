@@ -2,22 +2,22 @@ import type { Logger } from "pino";
 import { startBulk } from "../bulk/bulk-work.ts";
 import { watchBacklog } from "../http/backlog-metrics.ts";
 import { backlogReader } from "../jobs/backlog.ts";
-import { canceller } from "../postgres/cancel.ts";
+import { createCanceller } from "../postgres/cancel.ts";
 import { createPool } from "../postgres/pool.ts";
 import { Positions } from "../replicas/positions.ts";
 import type { PositionsFile } from "../replicas/positions.ts";
 import type { ReplicasOptions } from "../replicas/replicas.ts";
-import { keepSettings } from "../jobs/retention-periods.ts";
-import { asApiLogin } from "../postgres/roles.ts";
-import { PoolWarmer, warmCount } from "../postgres/warm-pool.ts";
-import { crontabOf } from "../jobs/crontab.ts";
+import { retentionSettings } from "../jobs/retention-periods.ts";
+import { toApiLoginUrl } from "../postgres/roles.ts";
+import { PoolWarmer, getWarmCount } from "../postgres/warm-pool.ts";
+import { makeCrontab } from "../jobs/crontab.ts";
 import { startJobs } from "../jobs/job-runner.ts";
-import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
-import { within } from "../lib/within.ts";
+import { tasksAtStart, makeTasks } from "../jobs/tasks.ts";
+import { settlesWithin } from "../lib/within.ts";
 import { openTracing } from "../tracing/open-tracing.ts";
 import type { Tracing } from "../tracing/tracing.ts";
-import { bulkOf, sendWebhooks } from "./background-work.ts";
-import type { WorkedFor } from "./background-work.ts";
+import { createBulkOptions, startSending } from "./background-work.ts";
+import type { BackgroundService } from "./background-work.ts";
 import { closingMs, listen } from "./listen.ts";
 import type { Serving } from "./listen.ts";
 import { openApp } from "./open-app.ts";
@@ -61,11 +61,11 @@ export async function serve(options: ServeOptions): Promise<ServingApp> {
   const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     max: settings.databasePoolSize,
-    min: warmCount(settings.databasePoolSize),
-    settings: keepSettings(settings.keep),
+    min: getWarmCount(settings.databasePoolSize),
+    settings: retentionSettings(settings.keep),
     ...session,
   });
-  const cancellers = [pool, apiPool].map(canceller);
+  const cancellers = [pool, apiPool].map(createCanceller);
   const limiterPool = settings.sharedRates ? createPool(databaseUrl, { max: 2, ...session }) : null;
   let tracing: Tracing | null = null;
   closing.defer(async () => {
@@ -73,9 +73,17 @@ export async function serve(options: ServeOptions): Promise<ServingApp> {
   });
   try {
     tracing = await openTracing(settings.traces, logger);
-    const replicas = replicasOf(options);
-    const ofApp = { ...settings, hosts: [settings.host] };
-    const app = await openApp({ settings: ofApp, pool, apiPool, limiterPool, logger, replicas, tracing });
+    const replicas = createReplicasOptions(options);
+    const appSettings = { ...settings, hosts: [settings.host] };
+    const app = await openApp({
+      settings: appSettings,
+      pool,
+      apiPool,
+      limiterPool,
+      logger,
+      replicas,
+      tracing,
+    });
     closing.defer(() => app.close());
     const { listener, readiness, metrics } = app;
     const begin = () => {
@@ -97,19 +105,19 @@ export async function serve(options: ServeOptions): Promise<ServingApp> {
     });
     return { ...serving, app, takeOver: (column) => replicas?.positions.takeOver(column) };
   } catch (error) {
-    await within(closingMs, closing.disposeAsync());
+    await settlesWithin(closingMs, closing.disposeAsync());
     throw error;
   }
 }
 
 /** Returns the options of the standbys that answer reads; null without standbys. */
-function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptions | null {
+function createReplicasOptions({ settings, positions = null }: ServeOptions): ReplicasOptions | null {
   const { readDatabaseUrls: urls, readMaxLagMs: maxLagMs, databasePoolSize: max } = settings;
   if (urls === undefined) return null;
   const { timeoutsMs, preparedStatements: prepare } = settings;
   return {
     // As for the primary, a URL with another role stays unchanged
-    urls: urls.map((url) => asApiLogin(url) ?? url),
+    urls: urls.map((url) => toApiLoginUrl(url) ?? url),
     pool: { max, timeoutsMs, prepare },
     maxLagMs,
     positions: new Positions(positions),
@@ -117,7 +125,7 @@ function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptio
 }
 
 /** Starts jobs, bulk operations and webhooks, according to the settings. */
-function startBackground(service: WorkedFor): { stop(): Promise<void> }[] {
+function startBackground(service: BackgroundService): { stop(): Promise<void> }[] {
   const { app, databaseUrl: url, settings, logger } = service;
   const started: { stop(): Promise<void> }[] = [];
   if (settings.jobConcurrency > 0)
@@ -125,17 +133,18 @@ function startBackground(service: WorkedFor): { stop(): Promise<void> }[] {
       startJobs({
         url,
         concurrency: settings.jobConcurrency,
-        session: keepSettings(settings.keep),
+        session: retentionSettings(settings.keep),
         logger,
-        tasks: tasksOf(settings, app.metrics.countPruned),
-        crontab: crontabOf(settings),
+        tasks: makeTasks(settings, app.metrics.countPruned),
+        crontab: makeCrontab(settings),
         atStart: tasksAtStart,
       }),
     );
-  if (settings.bulkConcurrency > 0) started.push(startBulk(bulkOf(service, settings.bulkConcurrency)));
+  if (settings.bulkConcurrency > 0)
+    started.push(startBulk(createBulkOptions(service, settings.bulkConcurrency)));
   if (settings.webhookConcurrency > 0) {
-    const { webhooks, payloadPool } = sendWebhooks(service, settings.webhookConcurrency);
-    app.metrics.watchPool("webhook payloads", payloadPool);
+    const { webhooks, payloadPool } = startSending(service, settings.webhookConcurrency);
+    app.metrics.addPool("webhook payloads", payloadPool);
     started.push({ stop: () => webhooks.stop().then(() => payloadPool.end()) });
   }
   return started;

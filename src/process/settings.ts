@@ -19,13 +19,13 @@ const declared = { ...service, ...database, ...webhooks, ...bulk, ...retention, 
 
 /** All settings, by topic. */
 export const settingsByTopic: Record<string, Setting<unknown>[]> = {
-  Service: [...settingsOf(service)],
-  Postgres: [...settingsOf(database)],
-  Webhooks: [...settingsOf(webhooks)],
-  "Bulk operations": [...settingsOf(bulk)],
-  Retention: [...settingsOf(retention)],
-  Limits: [...settingsOf(limits)],
-  Traces: [...settingsOf(tracing)],
+  Service: [...listSettings(service)],
+  Postgres: [...listSettings(database)],
+  Webhooks: [...listSettings(webhooks)],
+  "Bulk operations": [...listSettings(bulk)],
+  Retention: [...listSettings(retention)],
+  Limits: [...listSettings(limits)],
+  Traces: [...listSettings(tracing)],
 };
 
 /** The settings of a process, read once at its start. src/process/settings/ declares and describes them. */
@@ -43,15 +43,15 @@ export interface Settings extends Values<Omit<typeof declared, "explorer" | "tru
  */
 export function readSettings(): Settings {
   if (existsSync(".env")) loadEnvFile(".env");
-  return settingsFrom(process.env);
+  return parseSettings(process.env);
 }
 
 /** Parses the settings in environment variables. Blank ones count as not set. */
-export function settingsFrom(variables: Record<string, string | undefined>): Settings {
-  const wrong: string[] = [];
-  const values = valuesOf(declared, variables, wrong);
-  if (wrong.length > 0)
-    throw new UserError(`These settings are invalid (see docs/reference/settings.md):\n${wrong.join("\n")}`);
+export function parseSettings(variables: Record<string, string | undefined>): Settings {
+  const errors: string[] = [];
+  const values = parseValues(declared, variables, errors);
+  if (errors.length > 0)
+    throw new UserError(`These settings are invalid (see docs/reference/settings.md):\n${errors.join("\n")}`);
   return {
     ...values,
     explorer: values.explorer ?? !values.production,
@@ -60,27 +60,27 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
 }
 
 /** Parses the values of a group. For each invalid one it adds a line with the reason to `wrong`. */
-function valuesOf<Declared extends Group>(
+function parseValues<Declared extends Group>(
   group: Declared,
   variables: Record<string, string | undefined>,
   wrong: string[],
 ): Values<Declared> {
   const values = Object.entries(group).map(([key, member]) => {
-    if (!isSetting(member)) return [key, valuesOf(member, variables, wrong)];
+    if (!isSetting(member)) return [key, parseValues(member, variables, wrong)];
     const { name, kind, fallback, secret } = member;
-    const given = variables[name]?.trim() ? variables[name] : undefined;
-    if (given === undefined && fallback === undefined) return [key, undefined];
-    const { success, data } = kind.schema.safeParse(given ?? fallback);
-    if (!success) wrong.push(`  ${name}: expected ${kind.expected}${secret ? "" : `, not “${given}”`}`);
+    const text = variables[name]?.trim() ? variables[name] : undefined;
+    if (text === undefined && fallback === undefined) return [key, undefined];
+    const { success, data } = kind.schema.safeParse(text ?? fallback);
+    if (!success) wrong.push(`  ${name}: expected ${kind.expected}${secret ? "" : `, not “${text}”`}`);
     return [key, data];
   });
   return Object.fromEntries(values) as Values<Declared>;
 }
 
-function* settingsOf(group: Group): Iterable<Setting<unknown>> {
+function* listSettings(group: Group): Iterable<Setting<unknown>> {
   for (const member of Object.values(group)) {
     if (isSetting(member)) yield member;
-    else yield* settingsOf(member);
+    else yield* listSettings(member);
   }
 }
 

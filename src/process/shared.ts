@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { defaultIssuer } from "../auth/access-token.ts";
-import type { FirstRights } from "../auth/rights-now.ts";
+import type { InitialRights } from "../auth/rights-now.ts";
 import type { UsageOptions } from "../auth/usage.ts";
 import type { Share } from "../postgres/allotment.ts";
 import { listenAlways } from "../postgres/change-listener.ts";
@@ -18,16 +18,16 @@ import type { BuildOptions, ServeVersions } from "./build-versions.ts";
  * The parts of a process that the service for one merchant uses. A process with one service has them all for it. One of
  * many services (src/merchants) shares some, gets a portion of others, and has a name of its own.
  */
-export interface Shared {
+export interface ProcessParts {
   /** The issuer in its access tokens. */
   issuer: string;
   /** Adds the merchant's name to its metrics. */
-  labelFigures: (registry: Registry) => void;
+  labelMetrics: (registry: Registry) => void;
   /**
    * The rights that were read to open it; null at the start of a process with one service, which reads and checks
    * everything first. One of many services is opened often, and finds faults when it needs something.
    */
-  firstRights: FirstRights | null;
+  firstRights: InitialRights | null;
   /** Called repeatedly with the state of the database's migrations while there are requests. */
   onState: (state: string) => void;
   /** Builds or finds the versions of the API. */
@@ -49,14 +49,14 @@ export interface Shared {
 }
 
 /** Creates the parts of a process with one service. */
-export function alone(options: BuildOptions, closing: AsyncDisposableStack): Shared {
+export function createProcessParts(options: BuildOptions, closing: AsyncDisposableStack): ProcessParts {
   const thread = new SchemaThread();
   const renderer = new Renderer();
   const documentation = new Documentation();
   for (const each of [thread, renderer, documentation]) closing.defer(() => each.close());
   return {
     issuer: defaultIssuer,
-    labelFigures: collectProcessMetrics,
+    labelMetrics: collectProcessMetrics,
     firstRights: null,
     onState: () => {},
     serveVersions: buildVersions(options),
@@ -65,7 +65,7 @@ export function alone(options: BuildOptions, closing: AsyncDisposableStack): Sha
     listenWhileUsed: listenAlways,
     usage: {},
     turns: new EventLoopQueue(),
-    schemaWork: (onWorked) => thread.of("", onWorked),
+    schemaWork: (onWorked) => thread.forMerchant("", onWorked),
     renderer,
     documentation,
   };

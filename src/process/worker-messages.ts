@@ -15,16 +15,16 @@ export interface WorkerStart<Options> {
 }
 
 /** Its response to that: it serves, or it has failed. */
-export type WorkerAnswer = { port: number; figures: MetricObject[]; failure?: never } | { failure: string };
+export type WorkerResponse = { port: number; figures: MetricObject[]; failure?: never } | { failure: string };
 
 /** Its response to the order `figures`. */
-export interface FiguresMessage {
+export interface MetricsMessage {
   /** Its metrics; null when it can't read them. */
   figures: MetricObject[] | null;
 }
 
 /** Later messages to a worker process, see `Serving` (listen.ts). */
-export type Order =
+export type WorkerOrder =
   | { order: "announce stop" }
   | { order: "figures" }
   | { order: "stop"; withinMs: number }

@@ -1,6 +1,6 @@
 import "./graphile-env.ts";
 // The program of one of several worker processes that serve one database.
-import { waitingFor } from "../postgres/wait.ts";
+import { waitForDatabase } from "../postgres/wait.ts";
 import { runWorker } from "./run-worker.ts";
 import { serve } from "./serve.ts";
 import type { ReadyDatabase } from "./serve.ts";
@@ -11,5 +11,5 @@ await runWorker<ReadyDatabase & { settings: Settings }>((options, own) => {
   const onWaiting = (line: string) => void process.stdout.write(`${line}\n`);
   // Postgres may have stopped since the parent checked it. Building the API takes long
   const wait = { url, waitMs: settings.databaseWaitMs, onWaiting, isLong: true };
-  return waitingFor(wait, () => serve({ ...options, ...own }));
+  return waitForDatabase(wait, () => serve({ ...options, ...own }));
 });

@@ -13,18 +13,18 @@ import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import type { Settings } from "./settings.ts";
 import { defaultStopMs } from "./worker-messages.ts";
-import type { FiguresMessage, Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
+import type { MetricsMessage, WorkerOrder, WorkerResponse, WorkerStart } from "./worker-messages.ts";
 
 /** Milliseconds before a dead process is replaced. */
 const replaceDelayMs = 500;
 /** Milliseconds beyond its time to stop after which a process is killed. */
 const killDelayMs = 500;
 /** Milliseconds for the metrics of a process, which waits up to two seconds for the database. Prometheus waits for ten. */
-const figuresMs = 3_500;
+const metricsTimeoutMs = 3_500;
 /** The file descriptor of the positions file in each process, after the descriptors of the terminal and of messages. */
 const positionsDescriptor = 4;
 /** Share of the time for a stop within which all processes begin to stop, one after the other. */
-const shareOfTurns = 1 / 3;
+const staggerShare = 1 / 3;
 
 export interface WorkerProcessesOptions {
   count: number;
@@ -61,7 +61,7 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions) {
   try {
     // The first process opens the port, so that only one error is reported if that fails
     const port = await workers.start(0);
-    await Promise.all(Array.from({ length: count - 1 }, (_, i) => workers.startBeside(i + 1)));
+    await Promise.all(Array.from({ length: count - 1 }, (_, i) => workers.startAdditional(i + 1)));
     return {
       port,
       figures: { contentType: AggregatorRegistry.PROMETHEUS_CONTENT_TYPE, metrics: () => workers.metrics() },
@@ -86,7 +86,7 @@ class Workers {
   /** The serving process of each place. */
   readonly #serving = new Map<number, Worker>();
   /** For each place, which of its two columns the latest serving process has, or had. */
-  readonly #sides = new Map<number, 0 | 1>();
+  readonly #columnSides = new Map<number, 0 | 1>();
   /** The last known metrics of each process. */
   readonly #figures = new WeakMap<Worker, MetricObject[]>();
   /** The process that is being replaced: its successor is starting. */
@@ -103,7 +103,7 @@ class Workers {
   /** Starts a process in a place. Returns the port once it serves. */
   async start(place: number): Promise<number> {
     // The successor of a dead process gets its column. A process that is being replaced still writes to its own
-    const latest = this.#sides.get(place) ?? 0;
+    const latest = this.#columnSides.get(place) ?? 0;
     const side = this.#serving.has(place) ? ((1 - latest) as 0 | 1) : latest;
     const worker = cluster.fork();
     this.#running.add(worker);
@@ -124,17 +124,17 @@ class Workers {
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [null]),
-    ])) as [WorkerAnswer | null];
+    ])) as [WorkerResponse | null];
     if (answer === null) throw new EndedAtStart("A process ended while it started.");
     if (answer.failure !== undefined) throw new UserError(answer.failure);
     this.#figures.set(worker, answer.figures);
     this.#serving.set(place, worker);
-    this.#sides.set(place, side);
+    this.#columnSides.set(place, side);
     return answer.port;
   }
 
   /** Starts a further process. If it is killed while it starts, another one is started, as later. */
-  async startBeside(place: number): Promise<void> {
+  async startAdditional(place: number): Promise<void> {
     try {
       await this.start(place);
     } catch (error) {
@@ -159,15 +159,15 @@ class Workers {
 
   /** Returns the sums of all metrics. prom-client's `clusterMetrics` would also wait for processes that are starting. */
   async metrics(): Promise<string> {
-    const all = await Promise.all(Array.from(this.#serving.values(), (worker) => this.#figuresOf(worker)));
+    const all = await Promise.all(Array.from(this.#serving.values(), (worker) => this.#readMetrics(worker)));
     return AggregatorRegistry.aggregate(all).metrics();
   }
 
   /** Reads the metrics of a process; its last ones if it doesn't respond, because a smaller sum would look like a restart. */
-  async #figuresOf(worker: Worker): Promise<MetricObject[]> {
-    const signal = AbortSignal.timeout(figuresMs);
+  async #readMetrics(worker: Worker): Promise<MetricObject[]> {
+    const signal = AbortSignal.timeout(metricsTimeoutMs);
     send(worker, { order: "figures" });
-    const answer = once(worker, "message", { signal }).then(([said]) => (said as FiguresMessage).figures);
+    const answer = once(worker, "message", { signal }).then(([said]) => (said as MetricsMessage).figures);
     const end = once(worker, "exit", { signal }).then(() => []);
     const figures = await Promise.race([answer, end]).catch(() => null);
     if (figures !== null) this.#figures.set(worker, figures);
@@ -183,12 +183,12 @@ class Workers {
   async stop(withinMs = defaultStopMs): Promise<void> {
     this.#stopping.abort();
     const deadline = performance.now() + withinMs;
-    const turnMs = (withinMs * shareOfTurns) / this.#options.count;
+    const staggerMs = (withinMs * staggerShare) / this.#options.count;
     const ends: Promise<void>[] = [];
     for (const worker of [...this.#running]) {
-      const end = leave(worker, deadline - performance.now());
+      const end = stopProcess(worker, deadline - performance.now());
       ends.push(end);
-      await Promise.race([end, sleep(turnMs, undefined, { ref: false })]);
+      await Promise.race([end, sleep(staggerMs, undefined, { ref: false })]);
     }
     await Promise.all(ends);
   }
@@ -204,11 +204,11 @@ class Workers {
       const old = this.#serving.get(place);
       if (!old) continue; // A new process is being started already
       this.#replaced = old;
-      const column = 2 * place + (this.#sides.get(place) ?? 0);
+      const column = 2 * place + (this.#columnSides.get(place) ?? 0);
       try {
         await this.start(place);
         if (this.#stopping.signal.aborted) return;
-        await leave(old, defaultStopMs);
+        await stopProcess(old, defaultStopMs);
         // Otherwise positions that the old process couldn't determine would keep reads on the primary for good
         const successor = this.#serving.get(place);
         if (successor && this.#hasReplicas) send(successor, { order: "take over", column });
@@ -226,7 +226,7 @@ class Workers {
 }
 
 /** Stops a process, and kills it when it takes too long. */
-async function leave(worker: Worker, withinMs: number): Promise<void> {
+async function stopProcess(worker: Worker, withinMs: number): Promise<void> {
   if (worker.isDead()) return;
   const ended = once(worker, "exit");
   send(worker, { order: "stop", withinMs });
@@ -235,7 +235,7 @@ async function leave(worker: Worker, withinMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-function send(worker: Worker, message: Order | WorkerStart<unknown>): void {
+function send(worker: Worker, message: WorkerOrder | WorkerStart<unknown>): void {
   // A process that dies now is noticed by its exit event. Without the callback, the error would end this process
   if (worker.isConnected()) worker.send(message, () => {});
 }

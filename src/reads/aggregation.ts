@@ -29,11 +29,11 @@ export interface Aggregate {
 }
 
 /** Returns SQL of a column's value, or of the expression that computes it. */
-export const valueOf = (rows: SQL, column: string, { expression: made }: PgCodecAttribute): SQL =>
+export const buildColumnValue = (rows: SQL, column: string, { expression: made }: PgCodecAttribute): SQL =>
   made ? made(rows) : sql`${rows}.${sql.identifier(column)}`;
 
 /** Returns SQL of the text of a group's value, as its field shows it. */
-export function groupText({ attribute, wrap }: Group, column: SQL): SQL {
+export function buildGroupText({ attribute, wrap }: Group, column: SQL): SQL {
   const codec = attribute.codec;
   const value = wrap(column);
   const text = codec.castFromPg ? codec.castFromPg(value, false) : sql`${value}::text`;
@@ -42,5 +42,5 @@ export function groupText({ attribute, wrap }: Group, column: SQL): SQL {
 }
 
 /** Returns SQL that is true, and fails if too many rows or groups were aggregated. */
-export const requireFew = (entries: SQL, groups: SQL): SQL =>
+export const buildSizeCheck = (entries: SQL, groups: SQL): SQL =>
   sql`erp.require_countable(${entries},${groups})`;

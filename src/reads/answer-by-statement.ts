@@ -11,7 +11,7 @@ type Answer = ReturnType<typeof execute>;
 export const readCounts = { sql: 0, grafast: 0 };
 
 /** Answers a request with a statement, or with Grafast if that fails. Reads change nothing, so they can be repeated. */
-export async function answerBy(
+export async function answerByStatement(
   statement: ReadStatement,
   args: GrafastExecutionArgs,
   answerByGrafast: () => Answer,
@@ -26,20 +26,20 @@ export async function answerBy(
     );
     data = rows[0]![0];
   } catch (error) {
-    if (isFinal(error, statement)) return failed(statement, args, error as Error);
+    if (isFinal(error, statement)) return createFailedResult(statement, args, error as Error);
     return answerByGrafast();
   }
   if (data === null) return answerByGrafast();
   readCounts.sql++;
-  return { data: asData(data, args) };
+  return { data: toData(data, args) };
 }
 
 /** Returns the data of a response. The library accepts text here, but its types don't. */
-function asData(text: string, { outputDataAsString }: GrafastExecutionArgs): Record<string, unknown> {
+function toData(text: string, { outputDataAsString }: GrafastExecutionArgs): Record<string, unknown> {
   return (outputDataAsString ? text : JSON.parse(text)) as Record<string, unknown>;
 }
 
-const final = new Set<ErrorCode>([
+const finalCodes = new Set<ErrorCode>([
   "QUERY_TIMEOUT",
   "QUERY_TOO_COMPLEX",
   "CONFLICT_RETRY",
@@ -55,26 +55,26 @@ function isFinal(error: unknown, { fields }: ReadStatement): boolean {
   // With several fields, it isn't known which one reads too much
   const isTooBroad = code === "AGGREGATE_TOO_BROAD" || code === "SEARCH_TOO_BROAD";
   if (isTooBroad) return fields().size === 1;
-  return code !== undefined && final.has(code);
+  return code !== undefined && finalCodes.has(code);
 }
 
 /** Returns the response when nothing could be read. It equals Grafast's when each root field fails. */
-function failed(
+function createFailedResult(
   { fields }: ReadStatement,
   args: GrafastExecutionArgs,
   originalError: Error,
 ): ExecutionResult {
   const types = args.schema.getQueryType()!.getFields();
-  const asked = [...fields()].filter(([, { name }]) => name !== "__typename");
-  const errorOf = ([key, { node }]: (typeof asked)[number]) =>
+  const requested = [...fields()].filter(([, { name }]) => name !== "__typename");
+  const createError = ([key, { node }]: (typeof requested)[number]) =>
     new GraphQLError(originalError.message, { nodes: node, path: [key], originalError });
-  const required = asked.find(([, { name }]) => isNonNullType(types[name]!.type));
-  if (required) return { data: null, errors: [errorOf(required)] };
+  const required = requested.find(([, { name }]) => isNonNullType(types[name]!.type));
+  if (required) return { data: null, errors: [createError(required)] };
   const data = Object.fromEntries(
     [...fields()].map(([key, { name }]) => [key, name === "__typename" ? "Query" : null]),
   );
   return {
-    data: asData(JSON.stringify(data), args),
-    errors: asked.map(errorOf),
+    data: toData(JSON.stringify(data), args),
+    errors: requested.map(createError),
   };
 }

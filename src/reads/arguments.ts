@@ -8,19 +8,19 @@ import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
 import type { FieldSource, ListSource } from "./field-source.ts";
 import type { FunctionCall } from "./function-call.ts";
 import { readArgument } from "./function-call.ts";
-import { textOfSql } from "./json-text.ts";
-import type { GivenIds } from "./ids.ts";
+import { toSqlText } from "./json-text.ts";
+import type { IdsByType } from "./ids.ts";
 import { describeIds, readIds } from "./ids.ts";
-import type { Coerced } from "./selection.ts";
-import { NotCovered } from "./selection.ts";
+import type { CoercedVariables } from "./selection.ts";
+import { UnsupportedOperation } from "./selection.ts";
 import type { PageRequest, RawPage } from "./page-request.ts";
 import { readPage } from "./page-request.ts";
 import type { StageValues } from "./cursor-values.ts";
-import { describePosition, describeStage, nullsOf } from "./cursor-values.ts";
+import { describePosition, describeStage, describeNulls } from "./cursor-values.ts";
 import { readSearch } from "./search-words.ts";
 
 /** The arguments of one field of an operation in one request. */
-export interface Given {
+export interface FieldArguments {
   /** A text that determines the SQL: requests with the same shape have the same SQL. */
   shape: string;
   /** Parameters of the SQL. */
@@ -29,7 +29,7 @@ export interface Given {
   /** The arguments of the function that the field calls, if present in the request. */
   call?: readonly CallValue[];
   /** The ids of `nodes`, by type. */
-  nodes?: GivenIds;
+  nodes?: IdsByType;
   /** The columns that rows are grouped by. */
   groups?: readonly Group[];
   /** The type named in the id of `node`. */
@@ -56,21 +56,21 @@ export interface PageArguments extends Pick<PageRequest, "size" | "isBackward" |
 }
 
 /** Reads the arguments of one field from the variables of a request. */
-export type ReadArguments = (variables: Coerced) => Given;
+export type ReadArguments = (variables: CoercedVariables) => FieldArguments;
 
 /**
  * Returns a reader for the arguments of a field.
  *
  * The reader throws the same errors for invalid arguments as the field itself.
  */
-export function argumentsReader(
+export function createArgumentsReader(
   { schema }: { schema: GraphQLSchema },
   source: FieldSource,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): ReadArguments {
   const call = "call" in source ? source.call : undefined;
-  const value = valueReaders(field, node, call);
+  const value = createValueReaders(field, node, call);
   const keyOf = schema.extensions.keyOf!;
   if (source.kind === "row") {
     const { name: typeName } = getNamedType(field.type);
@@ -85,7 +85,7 @@ export function argumentsReader(
   }
   if (source.kind === "nodes")
     return (variables) => describeIds(readIds(value("ids")(variables) as string[], keyOf));
-  const readCall = callReader(call?.arguments ?? [], value);
+  const readCall = createCallReader(call?.arguments ?? [], value);
   if (source.kind === "function" || source.kind === "returned")
     return (variables) => {
       const values: unknown[] = [];
@@ -95,39 +95,39 @@ export function argumentsReader(
     const readNames = value("groupBy");
     return (variables) => readGroups(source.groups, readNames(variables) as string[]);
   }
-  if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
-  return listReader(source, value, readCall);
+  if (source.kind !== "list") throw new UnsupportedOperation(`arguments of ${source.kind}`);
+  return createListReader(source, value, readCall);
 }
 
-type Value = (name: string) => (variables: Coerced) => unknown;
+type ReaderByName = (name: string) => (variables: CoercedVariables) => unknown;
 
 /** Returns a reader for the arguments of a list. */
-function listReader(
+function createListReader(
   source: ListSource,
-  value: Value,
-  readCall: (variables: Coerced, values: unknown[]) => { shape: string; call: CallValue[] },
+  value: ReaderByName,
+  readCall: (variables: CoercedVariables, values: unknown[]) => { shape: string; call: CallValue[] },
 ): ReadArguments {
   const readers = pageArguments.map((name) => [name, value(name)] as const);
-  const readWanted = value("filter");
+  const readFilterValue = value("filter");
   const readText = value("search");
   return (variables) => {
     const request = readPage(
       source,
       Object.fromEntries(readers.map(([name, read]) => [name, read(variables)])),
     );
-    const wanted = readWanted(variables) as FilterValue | null | undefined;
-    const filter = wanted == null ? null : readFilter(source.filterFields!, wanted);
+    const filterValue = readFilterValue(variables) as FilterValue | null | undefined;
+    const filter = filterValue == null ? null : readFilter(source.filterFields!, filterValue);
     const values: unknown[] = [];
-    const called = readCall(variables, values);
+    const call = readCall(variables, values);
     const { size, isBackward, order } = request;
     const after = request.after && describePosition(order, request.after, values);
     const before = request.before && describeStage(order, request.before.at(-1)!, values);
     const text = readText(variables) as string | null | undefined;
     const search = text == null ? null : values.push(listCodec.toPg(readSearch(text))) - 1;
     const filterIndex = values.length;
-    const form = `${after?.shape ?? ""}${before ? `b${nullsOf(before)}` : ""}${search === null ? "" : "s"}`;
+    const form = `${after?.shape ?? ""}${before ? `b${describeNulls(before)}` : ""}${search === null ? "" : "s"}`;
     const direction = `${isBackward ? "-" : ""}${order.isDefault ? "" : `${order.name} `}`;
-    const shape = `${called.shape}${direction}${size}${form}${describe(filter, values)}`;
+    const shape = `${call.shape}${direction}${size}${form}${describeFilter(filter, values)}`;
     const page = {
       size,
       isBackward,
@@ -138,7 +138,7 @@ function listReader(
       filter,
       filterIndex,
     };
-    return { shape, values, page, call: called.call };
+    return { shape, values, page, call: call.call };
   };
 }
 
@@ -148,41 +148,45 @@ const knownArguments = new Set<string>(["id", "ids", "filter", "search", "groupB
 const listCodec = listOfCodec(TYPES.text);
 
 /** Returns a reader for the arguments of a function. The reader appends their values. */
-function callReader(called: FunctionCall["arguments"], value: Value) {
-  const readers = called.map((argument) => [argument, value(argument.fieldName)] as const);
-  return (variables: Coerced, values: unknown[]): { shape: string; call: CallValue[] } => {
-    const given = readers.flatMap(([argument, read], number) => {
+function createCallReader(parameters: FunctionCall["arguments"], value: ReaderByName) {
+  const readers = parameters.map((argument) => [argument, value(argument.fieldName)] as const);
+  return (variables: CoercedVariables, values: unknown[]): { shape: string; call: CallValue[] } => {
+    const present = readers.flatMap(([argument, read], number) => {
       const found = readArgument(argument, read(variables));
       if (!found) return [];
       const index = values.push(found.value) - 1;
-      return [{ number, name: found.name, type: textOfSql(found.type), index }];
+      return [{ number, name: found.name, type: toSqlText(found.type), index }];
     });
-    return { shape: readers.length > 0 ? `(${given.map(({ number }) => number).join()})` : "", call: given };
+    return {
+      shape: readers.length > 0 ? `(${present.map(({ number }) => number).join()})` : "",
+      call: present,
+    };
   };
 }
 
 /** Returns a function that makes a reader for an argument of a field, by name. */
-function valueReaders(
+function createValueReaders(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   call: FunctionCall | undefined,
 ) {
-  const called = new Set(call?.arguments.map(({ fieldName }) => fieldName));
-  const given = new Map(node.arguments?.map((argument) => [argument.name.value, argument]));
+  const functionArguments = new Set(call?.arguments.map(({ fieldName }) => fieldName));
+  const nodes = new Map(node.arguments?.map((argument) => [argument.name.value, argument]));
   for (const { name, defaultValue } of field.args) {
-    const matters = given.has(name) || defaultValue !== undefined;
-    if (matters && !knownArguments.has(name) && !called.has(name)) throw new NotCovered(`argument ${name}`);
+    const matters = nodes.has(name) || defaultValue !== undefined;
+    if (matters && !knownArguments.has(name) && !functionArguments.has(name))
+      throw new UnsupportedOperation(`argument ${name}`);
   }
   return (name: string) => {
     const definition = field.args.find((argument) => argument.name === name);
-    return definition ? valueReader(definition, given.get(name)) : () => undefined;
+    return definition ? createValueReader(definition, nodes.get(name)) : () => undefined;
   };
 }
 
-function valueReader(
+function createValueReader(
   { type, defaultValue }: GraphQLField<unknown, unknown>["args"][number],
   argument: ArgumentNode | undefined,
-): (variables: Coerced) => unknown {
+): (variables: CoercedVariables) => unknown {
   if (!argument) return () => defaultValue;
   const { value } = argument;
   if (value.kind === Kind.VARIABLE) {
@@ -200,18 +204,18 @@ function hasVariables(value: ValueNode): boolean {
   return value.kind === Kind.OBJECT && value.fields.some((field) => hasVariables(field.value));
 }
 
-function readGroups(groups: Groups, names: readonly string[]): Given {
+function readGroups(groups: Groups, names: readonly string[]): FieldArguments {
   return { shape: `(${names.join()})`, values: [], groups: names.map((name) => groups.get(name)!) };
 }
 
 /** Returns the shape of a filter, and appends its values. */
-function describe(tree: FilterTree, values: unknown[]): string {
+function describeFilter(tree: FilterTree, values: unknown[]): string {
   if (tree === null) return "";
-  if (tree.kind === "not") return `!(${describe(tree.tree, values)})`;
-  if (tree.kind === "related") return `${tree.name}.${tree.quantifier}(${describe(tree.tree, values)})`;
+  if (tree.kind === "not") return `!(${describeFilter(tree.tree, values)})`;
+  if (tree.kind === "related") return `${tree.name}.${tree.quantifier}(${describeFilter(tree.tree, values)})`;
   if (tree.kind !== "comparison") {
     const sign = tree.kind === "and" ? "&" : "|";
-    return `${sign}(${tree.trees.map((inner) => describe(inner, values)).join()})`;
+    return `${sign}(${tree.trees.map((inner) => describeFilter(inner, values)).join()})`;
   }
   const { column, name, flag, parameters } = tree.comparison;
   for (const { value } of parameters) values.push(value);

@@ -15,20 +15,20 @@ declare global {
 // The library types most properties of codecs as `any`.
 
 /** Returns the codec of a list's elements; undefined for other codecs. */
-export const elementOf = ({ arrayOfCodec }: PgCodec) => arrayOfCodec as PgCodec | undefined;
+export const getElementCodec = ({ arrayOfCodec }: PgCodec) => arrayOfCodec as PgCodec | undefined;
 
 /** Returns the codec that a domain is based on; undefined for other codecs. */
-export const innerOf = ({ domainOfCodec }: PgCodec) => domainOfCodec as PgCodec | undefined;
+export const getDomainCodec = ({ domainOfCodec }: PgCodec) => domainOfCodec as PgCodec | undefined;
 
 /** Returns the attributes of a composite by name, such as the columns of a view; none for other codecs. */
-export const attributesOf = ({ attributes }: PgCodec): [name: string, attribute: PgCodecAttribute][] =>
+export const listAttributes = ({ attributes }: PgCodec): [name: string, attribute: PgCodecAttribute][] =>
   Object.entries(attributes ?? {});
 
 /** Returns the codec below all domains; other codecs are returned unchanged. */
-export function baseOf(codec: PgCodec): PgCodec {
-  const inner = innerOf(codec);
-  return inner ? baseOf(inner) : codec;
+export function getBaseCodec(codec: PgCodec): PgCodec {
+  const inner = getDomainCodec(codec);
+  return inner ? getBaseCodec(inner) : codec;
 }
 
 /** Returns the name of a codec's type in Postgres. */
-export const pgTypeOf = (codec: PgCodec): string => codec.extensions?.pgType ?? codec.name;
+export const getPgTypeName = (codec: PgCodec): string => codec.extensions?.pgType ?? codec.name;

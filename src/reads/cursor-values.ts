@@ -19,20 +19,20 @@ export function describePosition(
   position: Position,
   values: unknown[],
 ): { shape: string; stages: readonly StageValues[] } {
-  const isPlain = position.length === 1 && position[0].open === "";
+  const isSimple = position.length === 1 && position[0].open === "";
   const stages = position.map((stage) => {
     const described = describeStage(order, stage, values);
-    return isPlain
+    return isSimple
       ? described
-      : { ...described, text: values.push(stageText(stage)) - 1, open: openOf(stage, values) };
+      : { ...described, text: values.push(stageText(stage)) - 1, open: addOpenRanges(stage, values) };
   });
   return {
-    shape: stages.map((stage) => `${stage.open === null ? "a" : "o"}${nullsOf(stage)}`).join(""),
+    shape: stages.map((stage) => `${stage.open === null ? "a" : "o"}${describeNulls(stage)}`).join(""),
     stages,
   };
 }
 
-const openOf = ({ open }: Stage, values: unknown[]): number | null =>
+const addOpenRanges = ({ open }: Stage, values: unknown[]): number | null =>
   open === "" ? null : values.push(openRanges(open)) - 1;
 
 /** Returns the stage of a place in an order, and appends its values. */
@@ -43,4 +43,4 @@ export const describeStage = ({ columns }: Order, { key }: Stage, values: unknow
 });
 
 /** Returns the part of a shape that says whether the first value is null. */
-export const nullsOf = ({ key }: StageValues): string => (key[0] === null ? "0" : "");
+export const describeNulls = ({ key }: StageValues): string => (key[0] === null ? "0" : "");

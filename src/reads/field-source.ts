@@ -27,7 +27,7 @@ export type FieldSource =
   /** Aggregates of all rows of a list in groups, and a value that aggregates show. */
   | { kind: "groupedAggregates"; groups: Groups }
   | { kind: "aggregated"; aggregate: Aggregate }
-  | { kind: PlainKind };
+  | { kind: SimpleKind };
 
 /** The row with a global id (of the field's type, or of any type); rows with global ids; a mutation. */
 type RootKind = "row" | "node" | "nodes" | "mutation";
@@ -36,7 +36,7 @@ type PageInfoKind = "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCurs
 /** Aggregates of all rows of a list, and their fields. */
 type AggregateKind = "aggregates" | "aggregate" | "entryCount" | "groupKeys";
 /** Kinds of sources without further properties. */
-type PlainKind = RootKind | PageKind | PageInfoKind | AggregateKind;
+type SimpleKind = RootKind | PageKind | PageInfoKind | AggregateKind;
 
 /** A page of rows: all rows of a view, the rows at the end of hops, or the rows that a function returns. */
 export interface ListSource extends PagedList {
@@ -77,7 +77,7 @@ declare module "postgraphile/graphql" {
  * replaces this one needs its own declaration; without it, Grafast reads the field.
  */
 export const withSource = <Field extends { plan?: PlanResolver; extensions?: object | null | undefined }>(
-  source: FieldSource | PlainKind | undefined,
+  source: FieldSource | SimpleKind | undefined,
   field: Field,
 ): Field => {
   if (source === undefined) return field;
@@ -86,12 +86,12 @@ export const withSource = <Field extends { plan?: PlanResolver; extensions?: obj
 };
 
 /** Returns the source of a field, if its plan is still the one that was declared with it. */
-export function sourceOf({
+export function findSource({
   extensions,
   resolve,
   subscribe,
 }: GraphQLField<unknown, unknown>): FieldSource | undefined {
   const { described, grafast } = extensions as typeof extensions & { grafast?: { plan?: PlanResolver } };
-  const isUntouched = resolve === undefined && subscribe === undefined && grafast?.plan === described?.plan;
-  return isUntouched ? described?.source : undefined;
+  const isUnchanged = resolve === undefined && subscribe === undefined && grafast?.plan === described?.plan;
+  return isUnchanged ? described?.source : undefined;
 }

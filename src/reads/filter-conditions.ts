@@ -6,7 +6,7 @@ import type { Hop } from "./hops.ts";
 import type { Operator, Parameter } from "./operator.ts";
 import { checkText } from "./filter-operators.ts";
 import type { Quantifier } from "./related-rows.ts";
-import { existsRelated, maxRelations, maxRelationsDeep, quantifiers } from "./related-rows.ts";
+import { buildRelatedCondition, maxRelations, maxRelationDepth, quantifiers } from "./related-rows.ts";
 
 /** A column that a filter offers. */
 export interface FilterColumn {
@@ -44,7 +44,7 @@ interface FilterPosition {
   path: string;
   depth: number;
   /** The number of relations that lead here. */
-  relationsDeep: number;
+  relationDepth: number;
   budget: { comparisons: number; relations: number };
 }
 
@@ -75,95 +75,97 @@ export type FilterTree =
  * @throws BAD_USER_INPUT for a null, an invalid id, a list of more than 250 values, or a filter above the limits
  */
 export function readFilter(fields: FilterFields, filter: FilterValue): FilterTree {
-  return treeOf(fields, filter, {
+  return readTree(fields, filter, {
     path: "filter",
     depth: 0,
-    relationsDeep: 0,
+    relationDepth: 0,
     budget: { comparisons: maxComparisons, relations: maxRelations },
   });
 }
 
-function treeOf(fields: FilterFields, filter: FilterValue, at: FilterPosition): FilterTree {
+function readTree(fields: FilterFields, filter: FilterValue, at: FilterPosition): FilterTree {
   if (at.depth > maxDepth) refuse(at.path, `filters can't be nested deeper than ${maxDepth} levels.`);
   const trees: FilterTree[] = [];
   for (const [name, value] of Object.entries(filter)) {
     const here = { ...at, path: `${at.path}.${name}`, depth: at.depth + 1 };
     if (value === undefined) continue;
-    if (value === null) refuse(here.path, `must not be null. Leave it out${orIsNull(fields.get(name))}.`);
+    if (value === null) refuse(here.path, `must not be null. Leave it out${hintAtIsNull(fields.get(name))}.`);
     if (name === "NOT") {
-      trees.push({ kind: "not", tree: treeOf(fields, value as FilterValue, here) });
+      trees.push({ kind: "not", tree: readTree(fields, value as FilterValue, here) });
     } else if (name === "AND" || name === "OR") {
-      trees.push(branches(fields, value as FilterValue[], name, here));
+      trees.push(readBranches(fields, value as FilterValue[], name, here));
     } else {
       const field = fields.get(name)!;
       const isRelation = "hops" in field;
       trees.push(
         isRelation
-          ? relatedTo(name, field, value as FilterValue, here)
-          : comparisons(field, value as FilterValue, here),
+          ? readRelation(name, field, value as FilterValue, here)
+          : readComparisons(field, value as FilterValue, here),
       );
     }
   }
-  return all(trees);
+  return combineWithAnd(trees);
 }
 
 /** Reads the filter of a relation. If it leads to one row at most, the row has to exist. */
-function relatedTo(
+function readRelation(
   name: string,
   relation: FilterRelation,
   filter: FilterValue,
   at: FilterPosition,
 ): FilterTree {
-  const below = { ...at, relationsDeep: at.relationsDeep + 1 };
-  if (below.relationsDeep > maxRelationsDeep)
-    refuse(at.path, `a filter can't follow more than ${maxRelationsDeep} relations one after the other.`);
-  const related = (quantifier: Quantifier, wanted: FilterValue, path: string): FilterTree => {
+  const below = { ...at, relationDepth: at.relationDepth + 1 };
+  if (below.relationDepth > maxRelationDepth)
+    refuse(at.path, `a filter can't follow more than ${maxRelationDepth} relations one after the other.`);
+  const related = (quantifier: Quantifier, value: FilterValue, path: string): FilterTree => {
     if (at.budget.relations-- <= 0) refuse("filter", `more than ${maxRelations} relations.`);
-    const tree = treeOf(relation.fields, wanted, { ...below, path });
+    const tree = readTree(relation.fields, value, { ...below, path });
     // If any row matches, `every` is always true
     return quantifier === "every" && !tree ? null : { kind: "related", name, relation, quantifier, tree };
   };
   if (!relation.isMany) return related("some", filter, at.path);
   const trees = quantifiers.map((quantifier) => {
     const path = `${at.path}.${quantifier}`;
-    const wanted = filter[quantifier] as FilterValue | null | undefined;
-    if (wanted === null) refuse(path, "must not be null. Leave it out.");
-    return wanted === undefined ? null : related(quantifier, wanted, path);
+    const value = filter[quantifier] as FilterValue | null | undefined;
+    if (value === null) refuse(path, "must not be null. Leave it out.");
+    return value === undefined ? null : related(quantifier, value, path);
   });
-  return all(trees);
+  return combineWithAnd(trees);
 }
 
-function all(trees: readonly FilterTree[]): FilterTree {
+function combineWithAnd(trees: readonly FilterTree[]): FilterTree {
   const some = trees.filter((tree) => tree !== null);
   return some.length > 1 ? { kind: "and", trees: some } : (some[0] ?? null);
 }
 
-function branches(
+function readBranches(
   fields: FilterFields,
   list: FilterValue[],
   name: "AND" | "OR",
   at: FilterPosition,
 ): FilterTree {
   checkLength(list, at.path);
-  const trees = list.map((filter, index) => treeOf(fields, filter, { ...at, path: `${at.path}[${index}]` }));
-  if (name === "AND") return all(trees);
+  const trees = list.map((filter, index) =>
+    readTree(fields, filter, { ...at, path: `${at.path}[${index}]` }),
+  );
+  if (name === "AND") return combineWithAnd(trees);
   // A branch without a condition always matches, and so does the whole.
   return trees.length === 0 || trees.includes(null) ? null : { kind: "or", trees };
 }
 
 /** Returns a hint at the operator `isNull`, if the field has it: filters of ids don't. */
-function orIsNull(field: FilterColumn | FilterRelation | undefined): string {
+function hintAtIsNull(field: FilterColumn | FilterRelation | undefined): string {
   return field && "operators" in field && field.operators.isNull
     ? ", or look for null with `isNull: true`"
     : "";
 }
 
-function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosition): FilterTree {
+function readComparisons(column: FilterColumn, operands: FilterValue, at: FilterPosition): FilterTree {
   const trees: FilterTree[] = [];
   for (const [name, operand] of Object.entries(operands)) {
     const path = `${at.path}.${name}`;
     if (operand === undefined) continue;
-    if (operand === null) refuse(path, `must not be null. Leave it out${orIsNull(column)}.`);
+    if (operand === null) refuse(path, `must not be null. Leave it out${hintAtIsNull(column)}.`);
     if (at.budget.comparisons-- <= 0) refuse("filter", `more than ${maxComparisons} comparisons.`);
     const operator = column.operators[name]!;
     const values = Array.isArray(operand) ? operand : [operand];
@@ -182,7 +184,7 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosi
       throw isApiError(error) ? apiError(error.extensions.code, `${path}: ${error.message}`) : error;
     }
   }
-  return all(trees);
+  return combineWithAnd(trees);
 }
 
 /**
@@ -192,7 +194,7 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosi
  * @param toSql returns SQL for a parameter; called for each, in the order of the tree
  * @returns null when every row matches
  */
-export function conditionOf(
+export function buildCondition(
   tree: FilterTree,
   alias: SQL,
   toSql: (parameter: Parameter) => SQL = ({ value, type }) => sql`${sql.value(value)}::${type}`,
@@ -205,13 +207,15 @@ export function conditionOf(
   }
   if (tree.kind === "related") {
     const { relation, quantifier } = tree;
-    return existsRelated(relation.hops, quantifier, alias, (rows) => conditionOf(tree.tree, rows, toSql));
+    return buildRelatedCondition(relation.hops, quantifier, alias, (rows) =>
+      buildCondition(tree.tree, rows, toSql),
+    );
   }
   if (tree.kind === "not") {
-    const inner = conditionOf(tree.tree, alias, toSql);
+    const inner = buildCondition(tree.tree, alias, toSql);
     return inner ? sql`not (${inner})` : sql.false;
   }
-  const conditions = tree.trees.map((inner) => sql`(${conditionOf(inner, alias, toSql)!})`);
+  const conditions = tree.trees.map((inner) => sql`(${buildCondition(inner, alias, toSql)!})`);
   return sql.join(conditions, tree.kind === "and" ? " and " : " or ");
 }
 

@@ -3,53 +3,53 @@ import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
-import { elementOf } from "./codecs.ts";
+import { getElementCodec } from "./codecs.ts";
 import { momentOperators } from "./moment-operators.ts";
 import type { Operator, Parameter } from "./operator.ts";
 
-const parameter = (value: unknown, codec: PgCodec): Parameter => ({
+const createParameter = (value: unknown, codec: PgCodec): Parameter => ({
   value: codec.toPg(value),
   type: codec.sqlType,
 });
-const ofText = (text: string): Parameter => parameter(text, TYPES.text);
+const createTextParameter = (text: string): Parameter => createParameter(text, TYPES.text);
 
-const comparison = (operator: SQL, description: string): Operator => ({
+const createComparison = (operator: SQL, description: string): Operator => ({
   operand: "value",
   description,
-  parameters: (value, codec) => [parameter(value, codec as PgCodec)],
+  parameters: (value, codec) => [createParameter(value, codec as PgCodec)],
   condition: (column, [value]) => sql`${column} ${operator} ${value!}`,
 });
 
-const ofList = (description: string, condition: Operator["condition"]): Operator => ({
+const createListOperator = (description: string, condition: Operator["condition"]): Operator => ({
   operand: "list",
   description,
-  parameters: (values, codec) => [parameter(values, listOfCodec(codec))],
+  parameters: (values, codec) => [createParameter(values, listOfCodec(codec))],
   condition,
 });
 
 /** Returns a text with the three special characters of LIKE escaped. */
-export const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+export const escapeLikePattern = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
 /**
  * The most characters of a text for `contains` and `endsWith`. Postgres compares it at each position of a stored text, and ignores
  * time limits meanwhile: 20,000 characters kept a connection busy for half a minute.
  */
-const maxWithin = 255;
+const maxContainedCharacters = 255;
 
-const like = (pattern: (text: string) => string, description: string): Operator => ({
+const createLikeOperator = (pattern: (text: string) => string, description: string): Operator => ({
   operand: "value",
   description: `${description} Upper and lower case differ.`,
   parameters(operand) {
     const text = operand as string;
-    if (text.length > maxWithin && Array.from(text).length > maxWithin)
-      throw apiError("BAD_USER_INPUT", `The text can't be longer than ${maxWithin} characters.`);
-    return [ofText(pattern(escaped(text)))];
+    if (text.length > maxContainedCharacters && Array.from(text).length > maxContainedCharacters)
+      throw apiError("BAD_USER_INPUT", `The text can't be longer than ${maxContainedCharacters} characters.`);
+    return [createTextParameter(pattern(escapeLikePattern(text)))];
   },
   condition: (column, [value]) => sql`${column} like ${value!}`,
 });
 
 /** Returns the first text by code points that is greater than all texts with this prefix; null if there is none. */
-export function afterPrefix(prefix: string): string | null {
+export function findPrefixEnd(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.length > 0) {
     const next = points.pop()! + 1;
@@ -68,8 +68,10 @@ const startsWith: Operator = {
   description: "Begins with this text. Upper and lower case differ.",
   parameters(operand) {
     const prefix = operand as string;
-    const end = afterPrefix(prefix);
-    return end === null ? [ofText(prefix)] : [ofText(prefix), ofText(end)];
+    const end = findPrefixEnd(prefix);
+    return end === null
+      ? [createTextParameter(prefix)]
+      : [createTextParameter(prefix), createTextParameter(end)];
   },
   condition(column, [prefix, end]) {
     const begin = sql`${column} >= ${prefix!} collate "C"`;
@@ -79,26 +81,26 @@ const startsWith: Operator = {
 
 /** Every operator by its name in GraphQL. */
 export const operators = {
-  equals: comparison(sql`=`, "Exactly this value."),
-  lt: comparison(sql`<`, "Less than this value."),
-  lte: comparison(sql`<=`, "Less than or equal to this value."),
-  gt: comparison(sql`>`, "Greater than this value."),
-  gte: comparison(sql`>=`, "Greater than or equal to this value."),
+  equals: createComparison(sql`=`, "Exactly this value."),
+  lt: createComparison(sql`<`, "Less than this value."),
+  lte: createComparison(sql`<=`, "Less than or equal to this value."),
+  gt: createComparison(sql`>`, "Greater than this value."),
+  gte: createComparison(sql`>=`, "Greater than or equal to this value."),
   before: momentOperators.before,
   after: momentOperators.after,
-  in: ofList(
+  in: createListOperator(
     "Any of these values, at most 250. An empty list matches nothing.",
     (column, [values]) => sql`${column} = any(${values!})`,
   ),
-  notIn: ofList(
+  notIn: createListOperator(
     "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
     (column, [values]) => sql`${column} <> all(${values!})`,
   ),
-  within: comparison(sql`<<=`, "This address, or one in this network."),
-  overlaps: comparison(sql`&&`, "Has values in common with this range."),
-  contains: like((text) => `%${text}%`, "Holds this text somewhere."),
+  within: createComparison(sql`<<=`, "This address, or one in this network."),
+  overlaps: createComparison(sql`&&`, "Has values in common with this range."),
+  contains: createLikeOperator((text) => `%${text}%`, "Holds this text somewhere."),
   startsWith,
-  endsWith: like((text) => `%${text}`, "Ends with this text."),
+  endsWith: createLikeOperator((text) => `%${text}`, "Ends with this text."),
   isNull: {
     operand: "flag",
     description: "`true` for fields that are null, `false` for those that are not.",
@@ -109,7 +111,7 @@ export const operators = {
 } satisfies Record<string, Operator>;
 
 /** Replaces operators of moments, and of strings whose type has an equality operator outside the search path. */
-export function withOwnEquality(
+export function withTypeEquality(
   offered: Record<string, Operator>,
   { name, extensions }: PgCodec,
 ): Record<string, Operator> {
@@ -126,11 +128,11 @@ export function withOwnEquality(
 /** Operators of lists. */
 const listOperators: Record<string, Operator> = {
   contains: {
-    ...comparison(sql`@>`, "Holds all of these values, at most 250."),
+    ...createComparison(sql`@>`, "Holds all of these values, at most 250."),
     operand: "elements",
   },
   overlaps: {
-    ...comparison(sql`&&`, "Holds any of these values, at most 250."),
+    ...createComparison(sql`&&`, "Holds any of these values, at most 250."),
     operand: "elements",
   },
   isEmpty: {
@@ -144,14 +146,14 @@ const listOperators: Record<string, Operator> = {
 };
 
 const jsonOperators: Record<string, Operator> = {
-  contains: comparison(
+  contains: createComparison(
     sql`@>`,
     "Holds this: of an object these members, of a list these elements, at any depth that this has.",
   ),
   hasKey: {
-    ...comparison(sql`?`, "An object with this member, or a list with this text."),
+    ...createComparison(sql`?`, "An object with this member, or a list with this text."),
     operand: "text",
-    parameters: (key) => [ofText(key as string)],
+    parameters: (key) => [createTextParameter(key as string)],
   },
   isNull: operators.isNull,
 };
@@ -160,38 +162,38 @@ const rangeOperators: Record<string, Operator> = {
   equals: operators.equals,
   overlaps: operators.overlaps,
   contains: {
-    ...comparison(sql`@>`, "Holds this value."),
+    ...createComparison(sql`@>`, "Holds this value."),
     operand: "element",
-    parameters: (value, { extensions }) => [parameter(value, extensions!.bound!)],
+    parameters: (value, { extensions }) => [createParameter(value, extensions!.bound!)],
   },
   isNull: operators.isNull,
 };
 
 /** Returns the operators of lists, JSON and ranges, which no index supports; undefined for other types. */
-export function containerOperators(codec: PgCodec): Record<string, Operator> | undefined {
-  if (elementOf(codec)) return listOperators;
+export function getContainerOperators(codec: PgCodec): Record<string, Operator> | undefined {
+  if (getElementCodec(codec)) return listOperators;
   return codec === TYPES.jsonb ? jsonOperators : codec.extensions?.bound && rangeOperators;
 }
 
 export type OperatorName = keyof typeof operators;
 
-const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
+const orderedOperators: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
 
 /** The operators in the filter of each scalar. Enums have {@link enumOperators}. */
-export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>> = {
+export const scalarOperators: Readonly<Record<string, readonly OperatorName[]>> = {
   ID: ["equals", "in", "notIn"],
   String: ["equals", "in", "contains", "startsWith", "endsWith", "isNull"],
-  Int: ordered,
-  Float: ordered,
+  Int: orderedOperators,
+  Float: orderedOperators,
   DateTime: ["equals", "before", "after", "isNull"],
   Boolean: ["equals"],
   UUID: ["equals", "in", "notIn", "isNull"],
-  Date: ordered,
-  Time: ordered,
-  LocalDateTime: ordered,
-  Duration: ordered,
-  BigInt: ordered,
-  Decimal: ordered,
+  Date: orderedOperators,
+  Time: orderedOperators,
+  LocalDateTime: orderedOperators,
+  Duration: orderedOperators,
+  BigInt: orderedOperators,
+  Decimal: orderedOperators,
   Base64: ["equals", "isNull"],
   InternetAddress: ["equals", "in", "within", "isNull"],
   MacAddress: ["equals", "in", "isNull"],

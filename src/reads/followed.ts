@@ -1,7 +1,7 @@
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { Key } from "./keys.ts";
-import { orderOf, rowOf } from "./keys.ts";
+import { buildKeyColumns, buildRowValue } from "./keys.ts";
 
 /**
  * A list that clients can follow: they keep `endCursor`, and continue from there later.
@@ -10,7 +10,7 @@ import { orderOf, rowOf } from "./keys.ts";
  * lists store which transactions were open (src/graphql/cursor.ts), and the page after a cursor also returns their
  * rows. Nothing is locked and no one waits. docs/internals/decisions/ (followed lists) proves that no row is missed.
  */
-export interface Followed {
+export interface FollowedList {
   /** The column with the number of the transaction that inserted a row. */
   transaction: string;
   /** The view. */
@@ -35,31 +35,31 @@ export interface StageSql {
 export interface NamedRows {
   alias: SQL;
   key: Key;
-  followed: Followed | undefined;
+  followed: FollowedList | undefined;
 }
 
 type Stages = readonly [StageSql, ...StageSql[]];
-interface Late {
+interface LateStage {
   stage: StageSql & { open: SQL };
   /** Rows up to this one were returned, unless the next stage says otherwise; null in the last stage. */
   floor: SQL | null;
 }
 
-const lateOf = (stages: Stages): Late[] =>
+const listLateStages = (stages: Stages): LateStage[] =>
   stages.flatMap(({ key, open }, index) =>
     open ? [{ stage: { key, open }, floor: stages[index + 1]?.key ?? null }] : [],
   );
 
 const column = (alias: SQL, name: string): SQL => sql`${alias}.${sql.identifier(name)}`;
-const keyOf = (alias: SQL, key: Key): SQL => rowOf(orderOf(key, alias));
+const buildKey = (alias: SQL, key: Key): SQL => buildRowValue(buildKeyColumns(key, alias));
 
 /** Returns SQL of whether a row was still invisible when the pages up to the cursor were read. */
-function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL {
+function buildLateCondition({ alias, key, followed }: NamedRows, late: readonly LateStage[]): SQL {
   const transaction = column(alias, followed!.transaction);
   const conditions = late.map(({ stage, floor }) =>
     floor === null
       ? sql`${transaction} <@ ${stage.open}`
-      : sql`(${transaction} <@ ${stage.open} and ${keyOf(alias, key)} > ${floor})`,
+      : sql`(${transaction} <@ ${stage.open} and ${buildKey(alias, key)} > ${floor})`,
   );
   return sql.join(conditions, " or ");
 }
@@ -71,10 +71,10 @@ const maxLookUps = sql.literal(1000);
  * Returns SQL of the least key of the late rows, or null: reading begins there. It takes one index lookup per transaction.
  * The comparisons are ranges, because Postgres might otherwise choose the index on the key alone.
  */
-function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
+function buildLeastLateKey({ key, followed }: NamedRows, late: readonly LateStage[]): SQL {
   const { transaction, from } = followed!;
   const [row, run, number] = [sql.identifier("r"), sql.identifier("run"), sql.identifier("n")];
-  const [x, t] = [keyOf(row, key), column(row, transaction)];
+  const [x, t] = [buildKey(row, key), column(row, transaction)];
   const keys = late.flatMap(({ stage, floor }) => {
     const begun = floor === null ? sql.blank : sql` and ${x} > ${floor}`;
     return [
@@ -92,18 +92,18 @@ function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
 }
 
 /** Returns the condition that a row was not returned yet: it comes after the cursor, or became visible late. */
-export function notYetGiven(rows: NamedRows, stages: Stages): SQL {
-  const key = keyOf(rows.alias, rows.key);
+export function buildUnreturnedCondition(rows: NamedRows, stages: Stages): SQL {
+  const key = buildKey(rows.alias, rows.key);
   const [{ key: last }] = stages;
-  const late = lateOf(stages);
+  const late = listLateStages(stages);
   if (late.length === 0) return sql`${key} > ${last}`;
-  return sql`${key} >= least(${last}, ${leastLate(rows, late)}) and (${key} > ${last} or ${isLate(rows, late)})`;
+  return sql`${key} >= least(${last}, ${buildLeastLateKey(rows, late)}) and (${key} > ${last} or ${buildLateCondition(rows, late)})`;
 }
 
 /** Returns the condition that a row was returned: it comes before the cursor, or is the cursor's row. */
-export function given(rows: NamedRows, stages: Stages): SQL {
+export function buildReturnedCondition(rows: NamedRows, stages: Stages): SQL {
   const [{ key }] = stages;
-  const before = sql`${keyOf(rows.alias, rows.key)} <= ${key}`;
-  const late = lateOf(stages);
-  return late.length === 0 ? before : sql`${before} and (${isLate(rows, late)}) is not true`;
+  const before = sql`${buildKey(rows.alias, rows.key)} <= ${key}`;
+  const late = listLateStages(stages);
+  return late.length === 0 ? before : sql`${before} and (${buildLateCondition(rows, late)}) is not true`;
 }

@@ -3,7 +3,7 @@ import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError, isApiError } from "../errors/api-error.ts";
-import { elementOf } from "./codecs.ts";
+import { getElementCodec } from "./codecs.ts";
 import { checkLength } from "./filter-conditions.ts";
 import { checkText } from "./filter-operators.ts";
 
@@ -26,7 +26,7 @@ export interface FunctionCall {
 }
 
 /** An argument with a value. Arguments without one take their defaults in SQL. */
-export interface GivenValue {
+export interface ArgumentValue {
   name: string;
   value: SQLRawValue;
   type: SQL;
@@ -37,7 +37,7 @@ export interface GivenValue {
  *
  * @param column a column that is never null, if there is one
  */
-export const isPresent = (column: string | undefined, row: SQL): SQL =>
+export const buildPresentCondition = (column: string | undefined, row: SQL): SQL =>
   column === undefined ? sql`not (${row} is null)` : sql`${row}.${sql.identifier(column)} is not null`;
 
 const isSmall = (value: unknown): boolean => Math.abs((value as number) + 0.5) < 2 ** 15;
@@ -50,9 +50,9 @@ const isSmall = (value: unknown): boolean => Math.abs((value as number) + 0.5) <
 export function readArgument(
   { fieldName, name, codec }: CallArgument,
   value: unknown,
-): GivenValue | undefined {
+): ArgumentValue | undefined {
   if (value === undefined) return undefined;
-  const element = elementOf(codec);
+  const element = getElementCodec(codec);
   const type = element ? sql`${element.sqlType}[]` : codec.sqlType;
   if (value === null) return { name, value: null, type };
   const values = element ? (value as unknown[]) : [value];

@@ -24,7 +24,7 @@ export function readIds(
 }
 
 /** Ids by type, and how many there are. */
-export interface GivenIds {
+export interface IdsByType {
   ids: readonly IdsOfType[];
   count: number;
 }
@@ -35,15 +35,17 @@ const listCodec = listOfCodec(TYPES.text);
 export function describeIds(ids: ReturnType<typeof readIds>): {
   shape: string;
   values: unknown[];
-  nodes: GivenIds;
+  nodes: IdsByType;
 } {
   const values: unknown[] = [ids.length];
   const types = [...new Set(ids.map(({ typeName }) => typeName))].sort();
   const described = types.map((typeName): IdsOfType => {
-    const own = ids.flatMap((id, place) => (id.typeName === typeName ? [{ ...id, place: place + 1 }] : []));
-    const index = values.push(listCodec.toPg(own.map(({ place }) => String(place)))) - 1;
-    for (const column of own[0]!.values.keys())
-      values.push(listCodec.toPg(own.map((id) => id.values[column]!)));
+    const idsOfType = ids.flatMap((id, place) =>
+      id.typeName === typeName ? [{ ...id, place: place + 1 }] : [],
+    );
+    const index = values.push(listCodec.toPg(idsOfType.map(({ place }) => String(place)))) - 1;
+    for (const column of idsOfType[0]!.values.keys())
+      values.push(listCodec.toPg(idsOfType.map((id) => id.values[column]!)));
     return { typeName, index };
   });
   return {

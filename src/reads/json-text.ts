@@ -4,53 +4,56 @@ import { sql } from "postgraphile/pg-sql2";
 /** A piece of JSON text that SQL concatenates: a constant, or an SQL expression of type text. */
 export type Piece = { readonly json: string } | { readonly sql: string };
 
-export const json = (text: string): Piece => ({ json: text });
-export const expression = (sql: string): Piece => ({ sql });
+export const jsonPiece = (text: string): Piece => ({ json: text });
+export const sqlPiece = (sql: string): Piece => ({ sql });
 
 /** Returns a text as an SQL constant. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+export const quoteLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Returns a name as an SQL identifier. */
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Returns the SQL expression that concatenates pieces. */
-export function concatenated(pieces: readonly Piece[]): string {
+export function concatenate(pieces: readonly Piece[]): string {
   const merged: Piece[] = [];
   for (const piece of pieces) {
     const last = merged.at(-1);
-    if (last && "json" in last && "json" in piece) merged[merged.length - 1] = json(last.json + piece.json);
+    if (last && "json" in last && "json" in piece)
+      merged[merged.length - 1] = jsonPiece(last.json + piece.json);
     else merged.push(piece);
   }
-  return tree(merged.map((piece) => ("json" in piece ? quoted(piece.json) : piece.sql)));
+  return concatenateAsTree(merged.map((piece) => ("json" in piece ? quoteLiteral(piece.json) : piece.sql)));
 }
 
 /** Concatenates as a balanced tree, which stays shallow for any number of pieces, and copies long texts less often. */
-function tree(terms: readonly string[]): string {
+function concatenateAsTree(terms: readonly string[]): string {
   if (terms.length <= 2) return terms.length === 0 ? "''" : terms.join("||");
   const middle = terms.length >> 1;
-  return `(${tree(terms.slice(0, middle))})||(${tree(terms.slice(middle))})`;
+  return `(${concatenateAsTree(terms.slice(0, middle))})||(${concatenateAsTree(terms.slice(middle))})`;
 }
 
 /** Returns the pieces of a JSON object. */
-export function objectPieces(fields: readonly (readonly [name: string, value: Piece[]])[]): Piece[] {
+export function buildObjectPieces(fields: readonly (readonly [name: string, value: Piece[]])[]): Piece[] {
   const pieces = fields.flatMap(([name, value], index) => [
-    json(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`),
+    jsonPiece(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`),
     ...value,
   ]);
-  return fields.length === 0 ? [json("{}")] : [...pieces, json("}")];
+  return fields.length === 0 ? [jsonPiece("{}")] : [...pieces, jsonPiece("}")];
 }
 
 /**
  * An expression that fails when it is evaluated. It replaces a value that JSON or the schema don't allow, so that
  * Grafast, which runs the operation afterwards, reports the error.
  */
-export const failure = "('!'||now()::text)::json::text";
+export const failingSql = "('!'||now()::text)::json::text";
 
 /** Returns the text of an SQL fragment without values. */
-export const textOfSql = (fragment: SQL): string => sql.compile(fragment).text;
+export const toSqlText = (fragment: SQL): string => sql.compile(fragment).text;
 
 /** Returns the text of an SQL fragment whose values are constants from our code. */
-export function textWithConstants(fragment: SQL): string {
+export function toSqlTextWithConstants(fragment: SQL): string {
   const { text, values } = sql.compile(fragment);
-  return text.replace(/\$(\d+)/g, (_match, number: string) => quoted(String(values[Number(number) - 1])));
+  return text.replace(/\$(\d+)/g, (_match, number: string) =>
+    quoteLiteral(String(values[Number(number) - 1])),
+  );
 }

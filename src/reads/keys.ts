@@ -11,7 +11,7 @@ export interface KeyColumn extends KeyPart {
   /** The type in SQL. */
   type: SQL;
   /** Whether its values are compared as text, because we can't check whether a text is a valid value of the type. */
-  asText: boolean;
+  isComparedAsText: boolean;
 }
 
 /** The primary key of a view. Lists are sorted by it. */
@@ -31,7 +31,7 @@ const interval = (column: SQL): SQL => {
 };
 
 /** SQL of the text of values, by type, for types whose `::text` depends on settings of the session. */
-const spelled: Readonly<Record<string, (column: SQL) => SQL>> = {
+const textBuilders: Readonly<Record<string, (column: SQL) => SQL>> = {
   date: (column) => sql`(to_json(${column})#>>'{}')`,
   timestamp: (column) => sql`(to_json(${column})#>>'{}')`,
   timestamptz: (column) => sql`(to_json(${column} at time zone 'UTC')#>>'{}'||'Z')`,
@@ -41,38 +41,51 @@ const spelled: Readonly<Record<string, (column: SQL) => SQL>> = {
 };
 
 /** Returns SQL of the text of a value, which doesn't depend on settings of the session. */
-export const textOf = (typeName: string, column: SQL): SQL =>
-  spelled[typeName]?.(column) ?? sql`${column}::text`;
+export const buildStableText = (typeName: string, column: SQL): SQL =>
+  textBuilders[typeName]?.(column) ?? sql`${column}::text`;
 
-const withoutSigns = new Set(["uuid", "int2", "int4", "int8", "numeric", "bool", "date", "timestamp"]);
+const typesWithoutEscaping = new Set([
+  "uuid",
+  "int2",
+  "int4",
+  "int8",
+  "numeric",
+  "bool",
+  "date",
+  "timestamp",
+]);
 
 /** Whether texts of a type's values contain no special character of JSON, or of the texts of keys. */
-export const isPlainText = (typeName: string): boolean => withoutSigns.has(typeName);
+export const needsNoEscaping = (typeName: string): boolean => typesWithoutEscaping.has(typeName);
 
 /** Returns SQL of the text of a value within the text of a key. */
-export function partTextOf(typeName: string, column: SQL): SQL {
-  const text = textOf(typeName, column);
-  return isPlainText(typeName) ? text : sql`replace(replace(${text},'%','%25'),'/','%2F')`;
+export function buildKeyPartText(typeName: string, column: SQL): SQL {
+  const text = buildStableText(typeName, column);
+  return needsNoEscaping(typeName) ? text : sql`replace(replace(${text},'%','%25'),'/','%2F')`;
 }
 
 /** Returns SQL of the value that a column is compared by. */
-export function comparable({ name, typeName, asText }: KeyColumn, rows: SQL): SQL {
+export function buildComparable({ name, typeName, isComparedAsText: asText }: KeyColumn, rows: SQL): SQL {
   const column = sql`${rows}.${sql.identifier(name)}`;
-  return asText ? sql`${textOf(typeName, column)} collate "C"` : column;
+  return asText ? sql`${buildStableText(typeName, column)} collate "C"` : column;
 }
 
 /** Returns SQL of the columns of a key, by which lists are sorted. */
-export const orderOf = (key: Key, rows: SQL): SQL[] => key.map((column) => comparable(column, rows));
+export const buildKeyColumns = (key: Key, rows: SQL): SQL[] =>
+  key.map((column) => buildComparable(column, rows));
 
 /** Returns SQL of the columns of a key as one value, for comparisons. */
-export const rowOf = (values: readonly SQL[]): SQL =>
+export const buildRowValue = (values: readonly SQL[]): SQL =>
   values.length === 1 ? values[0]! : sql.parens(sql.join(values, ","));
 
 /** Returns the type of a parameter that a column of a key is compared with. */
-export const parameterType = ({ type, asText }: KeyColumn): SQL => (asText ? sql`text` : type);
+export const parameterType = ({ type, isComparedAsText: asText }: KeyColumn): SQL =>
+  asText ? sql`text` : type;
 
 /** Returns SQL of the text of a row's key, the same that `writeKey` returns (src/graphql/key-forms.ts). */
-export function keyTextOf(key: Key, rows: SQL): SQL {
-  const texts = key.map(({ name, typeName }) => partTextOf(typeName, sql`${rows}.${sql.identifier(name)}`));
+export function buildKeyText(key: Key, rows: SQL): SQL {
+  const texts = key.map(({ name, typeName }) =>
+    buildKeyPartText(typeName, sql`${rows}.${sql.identifier(name)}`),
+  );
   return texts.length === 1 ? texts[0]! : sql.parens(sql.join(texts, "||'/'||"));
 }

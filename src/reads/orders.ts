@@ -2,7 +2,7 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { defaultOrder } from "../graphql/cursor.ts";
 import type { Key, KeyColumn } from "./keys.ts";
-import { comparable, partTextOf, rowOf } from "./keys.ts";
+import { buildComparable, buildKeyPartText, buildRowValue } from "./keys.ts";
 
 /** A column that a list is sorted by. */
 export interface OrderColumn extends KeyColumn {
@@ -24,7 +24,7 @@ export interface Order {
 export type Orders = ReadonlyMap<string, Order>;
 
 /** Returns the default order of lists. */
-export const orderOfKey = (key: Key): Order => ({
+export const createKeyOrder = (key: Key): Order => ({
   name: defaultOrder,
   columns: key,
   isDescending: false,
@@ -35,18 +35,18 @@ export const orderOfKey = (key: Key): Order => ({
 const nullSql = sql`'%'`;
 
 /** Returns SQL of the text of a row's place in an order, which is part of its cursor. */
-export function placeTextOf({ columns }: Order, rows: SQL): SQL {
+export function buildPlaceText({ columns }: Order, rows: SQL): SQL {
   const texts = columns.map(({ name, typeName, isNullable }) => {
-    const text = partTextOf(typeName, sql`${rows}.${sql.identifier(name)}`);
+    const text = buildKeyPartText(typeName, sql`${rows}.${sql.identifier(name)}`);
     return isNullable ? sql`coalesce(${text},${nullSql})` : text;
   });
   return texts.length === 1 ? texts[0]! : sql.parens(sql.join(texts, "||'/'||"));
 }
 
 /** Returns the terms of `order by`, each with its direction. */
-export const orderParts = (order: Order, rows: SQL, isReversed: boolean): SQL[] =>
+export const buildOrderTerms = (order: Order, rows: SQL, isReversed: boolean): SQL[] =>
   order.columns.map((column) => {
-    const part = comparable(column, rows);
+    const part = buildComparable(column, rows);
     return order.isDescending === isReversed ? part : sql`${part} desc`;
   });
 
@@ -70,34 +70,53 @@ export interface End {
  * @param from the beginning of the range in the order of the list; null for the beginning of the list
  * @returns a condition is null if every row meets it
  */
-export function between(order: Order, rows: SQL, from: End | null, to: End | null): (SQL | null)[] {
+export function buildRangeConditions(
+  order: Order,
+  rows: SQL,
+  from: End | null,
+  to: End | null,
+): (SQL | null)[] {
   const [low, high] = order.isDescending ? [to, from] : [from, to];
   const { columns } = order;
-  if (!columns[0].isNullable || (!low && !high)) return [all(compared(columns, rows, low, high))];
-  const first = comparable(columns[0], rows);
+  if (!columns[0].isNullable || (!low && !high))
+    return [joinWithAnd(buildBoundConditions(columns, rows, low, high))];
+  const first = buildComparable(columns[0], rows);
   const isNull = (end: End | null) => end !== null && end.place[0] === null;
-  const ofOthers = (end: End | null) => (end && isNull(end) ? { ...end, place: end.place.slice(1) } : null);
-  const ofNulls = (high: End | null) =>
-    all([sql`${first} is null`, ...compared(columns.slice(1), rows, ofOthers(low), ofOthers(high))]);
+  const withoutFirst = (end: End | null) =>
+    end && isNull(end) ? { ...end, place: end.place.slice(1) } : null;
+  const buildNullCondition = (high: End | null) =>
+    joinWithAnd([
+      sql`${first} is null`,
+      ...buildBoundConditions(columns.slice(1), rows, withoutFirst(low), withoutFirst(high)),
+    ]);
   // No row is after a null and before a value; the condition still uses all values, because the statement has them as parameters
   if (isNull(low) && high && !isNull(high))
-    return [sql.join([ofNulls(null)!, ...compared(columns, rows, null, high)], " and ")];
+    return [
+      sql.join([buildNullCondition(null)!, ...buildBoundConditions(columns, rows, null, high)], " and "),
+    ];
   const branches: (SQL | null)[] = [];
   if (!isNull(low)) {
-    const conditions = compared(columns, rows, low, isNull(high) ? null : high);
-    branches.push(all(conditions.length > 0 ? conditions : [sql`${first} is not null`]));
+    const conditions = buildBoundConditions(columns, rows, low, isNull(high) ? null : high);
+    branches.push(joinWithAnd(conditions.length > 0 ? conditions : [sql`${first} is not null`]));
   }
-  if (!high || isNull(high)) branches.push(ofNulls(high));
+  if (!high || isNull(high)) branches.push(buildNullCondition(high));
   return order.isDescending ? branches.reverse() : branches;
 }
 
-function compared(columns: readonly OrderColumn[], rows: SQL, low: End | null, high: End | null): SQL[] {
-  const row = rowOf(columns.map((column) => comparable(column, rows)));
+function buildBoundConditions(
+  columns: readonly OrderColumn[],
+  rows: SQL,
+  low: End | null,
+  high: End | null,
+): SQL[] {
+  const row = buildRowValue(columns.map((column) => buildComparable(column, rows)));
   const conditions: SQL[] = [];
-  if (low) conditions.push(sql`${row} ${low.isIncluded ? sql`>=` : sql`>`} ${rowOf(low.place as SQL[])}`);
-  if (high) conditions.push(sql`${row} ${high.isIncluded ? sql`<=` : sql`<`} ${rowOf(high.place as SQL[])}`);
+  if (low)
+    conditions.push(sql`${row} ${low.isIncluded ? sql`>=` : sql`>`} ${buildRowValue(low.place as SQL[])}`);
+  if (high)
+    conditions.push(sql`${row} ${high.isIncluded ? sql`<=` : sql`<`} ${buildRowValue(high.place as SQL[])}`);
   return conditions;
 }
 
-const all = (conditions: readonly SQL[]): SQL | null =>
+const joinWithAnd = (conditions: readonly SQL[]): SQL | null =>
   conditions.length === 0 ? null : sql.join(conditions, " and ");

@@ -2,10 +2,10 @@ import { apiError } from "../errors/api-error.ts";
 import type { CursorList, Position } from "../graphql/cursor.ts";
 import { decodeCursor } from "../graphql/cursor.ts";
 import { checkPageSize, defaultPageSize } from "../graphql/page-size.ts";
-import type { Followed } from "./followed.ts";
+import type { FollowedList } from "./followed.ts";
 import type { Key } from "./keys.ts";
 import type { Order, Orders } from "./orders.ts";
-import { orderOfKey } from "./orders.ts";
+import { createKeyOrder } from "./orders.ts";
 
 /** The properties of a list that its pages depend on. */
 export interface PagedList {
@@ -14,7 +14,7 @@ export interface PagedList {
   /** The primary key, by which the list is sorted by default. */
   key: Key;
   /** Set if clients can follow the list in the order of the key. */
-  followed: Followed | undefined;
+  followed: FollowedList | undefined;
   /** Other sort orders; undefined in versions whose lists have only one. */
   orders: Orders | undefined;
 }
@@ -39,11 +39,11 @@ export interface PageRequest {
 }
 
 /** Returns the order with a name, or the default order. */
-export const orderOf = ({ key, orders }: PagedList, name: string | null | undefined): Order =>
-  (name == null ? undefined : orders?.get(name)) ?? orderOfKey(key);
+export const findOrder = ({ key, orders }: PagedList, name: string | null | undefined): Order =>
+  (name == null ? undefined : orders?.get(name)) ?? createKeyOrder(key);
 
 /** Returns the properties of a list and an order that cursors depend on. */
-export const cursorListOf = ({ list, followed }: PagedList, order: Order): CursorList => ({
+export const createCursorList = ({ list, followed }: PagedList, order: Order): CursorList => ({
   list,
   order: order.isDefault ? undefined : order.name,
   key: order.columns,
@@ -58,9 +58,9 @@ export const cursorListOf = ({ list, followed }: PagedList, order: Order): Curso
 export function readPage(list: PagedList, { first, last, after, before, orderBy }: RawPage): PageRequest {
   if (first != null && last != null)
     throw apiError("BAD_USER_INPUT", "`first` and `last` can't both be given: a page has one beginning.");
-  const order = orderOf(list, orderBy);
+  const order = findOrder(list, orderBy);
   const decode = (cursor: string | null | undefined) =>
-    cursor == null ? null : decodeCursor(cursorListOf(list, order), cursor);
+    cursor == null ? null : decodeCursor(createCursorList(list, order), cursor);
   // With `before` alone, the page ends at that entry
   const isBackward = last != null || (first == null && before != null && after == null);
   return {

@@ -6,13 +6,13 @@ import type {
   SelectionSetNode,
 } from "postgraphile/graphql";
 import { getNamedType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
-import { fieldOf } from "../graphql/operation.ts";
-import type { Given, ReadArguments } from "./arguments.ts";
-import { argumentsReader } from "./arguments.ts";
+import { findField } from "../graphql/operation.ts";
+import type { FieldArguments, ReadArguments } from "./arguments.ts";
+import { createArgumentsReader } from "./arguments.ts";
 import type { FieldSource } from "./field-source.ts";
-import { sourceOf } from "./field-source.ts";
-import type { Coerced, ReadableOperation } from "./selection.ts";
-import { NotCovered } from "./selection.ts";
+import { findSource } from "./field-source.ts";
+import type { CoercedVariables, ReadableOperation } from "./selection.ts";
+import { UnsupportedOperation } from "./selection.ts";
 
 /** An operation with readers of its arguments, prepared once for each document. */
 export interface PreparedOperation extends ReadableOperation {
@@ -20,7 +20,7 @@ export interface PreparedOperation extends ReadableOperation {
 }
 
 /** Kinds of fields whose arguments change the statement. */
-const withArguments = new Set<FieldSource["kind"]>([
+const kindsWithArguments = new Set<FieldSource["kind"]>([
   "list",
   "row",
   "node",
@@ -30,23 +30,23 @@ const withArguments = new Set<FieldSource["kind"]>([
   "groupedAggregates",
 ]);
 
-/** Prepares a query. @throws {NotCovered} when the operation isn't a query, or contains an unknown field */
+/** Prepares a query. @throws {UnsupportedOperation} when the operation isn't a query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {
-  if (operation.definition.operation !== OperationTypeNode.QUERY) throw new NotCovered("no query");
+  if (operation.definition.operation !== OperationTypeNode.QUERY) throw new UnsupportedOperation("no query");
   return prepareFields(operation, operation.schema.getQueryType()!);
 }
 
-/** Prepares all fields of an operation. @throws {NotCovered} when it contains an unknown field */
+/** Prepares all fields of an operation. @throws {UnsupportedOperation} when it contains an unknown field */
 export function prepareFields(operation: ReadableOperation, root: GraphQLObjectType): PreparedOperation {
   const { schema, definition, fragments } = operation;
-  if (definition.directives?.length) throw new NotCovered("directives");
+  if (definition.directives?.length) throw new UnsupportedOperation("directives");
   const readers: [FieldNode, ReadArguments][] = [];
   const visited = new Set<FragmentDefinitionNode>();
 
   const visit = (type: GraphQLNamedType | undefined, set: SelectionSetNode): void => {
     for (const node of set.selections) {
       const other = node.directives?.find(({ name }) => name.value !== "skip" && name.value !== "include");
-      if (other) throw new NotCovered(`@${other.name.value}`);
+      if (other) throw new UnsupportedOperation(`@${other.name.value}`);
       if (node.kind === Kind.FIELD) visitField(type, node);
       else if (node.kind === Kind.INLINE_FRAGMENT) {
         const condition = node.typeCondition?.name.value;
@@ -62,16 +62,16 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
   const visitField = (type: GraphQLNamedType | undefined, node: FieldNode): void => {
     const name = node.name.value;
     if (name === "__typename") return;
-    const field = fieldOf(type, node);
-    if (!field) throw new NotCovered(name);
+    const field = findField(type, node);
+    if (!field) throw new UnsupportedOperation(name);
     const target = getNamedType(field.type);
     // Interfaces have only the field `id`, and their types have it too
-    const source = isObjectType(type) ? sourceOf(field) : undefined;
-    if (isObjectType(type) && !source) throw new NotCovered(`${type.name}.${name}`);
-    if (source && withArguments.has(source.kind)) {
-      readers.push([node, argumentsReader(operation, source, field, node)]);
+    const source = isObjectType(type) ? findSource(field) : undefined;
+    if (isObjectType(type) && !source) throw new UnsupportedOperation(`${type.name}.${name}`);
+    if (source && kindsWithArguments.has(source.kind)) {
+      readers.push([node, createArgumentsReader(operation, source, field, node)]);
     } else if (node.arguments?.length && source?.kind !== "mutation")
-      throw new NotCovered(`arguments of ${name}`);
+      throw new UnsupportedOperation(`arguments of ${name}`);
     if (node.selectionSet && source?.kind !== "value") visit(target, node.selectionSet);
   };
   visit(root, definition.selectionSet);
@@ -86,15 +86,15 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
 export function readRequest(
   { readers }: PreparedOperation,
   flags: readonly string[],
-  variables: Coerced,
-): { key: string; fieldArguments: Map<FieldNode, Given> } {
+  variables: CoercedVariables,
+): { key: string; fieldArguments: Map<FieldNode, FieldArguments> } {
   let key = "";
   for (const flag of flags) key += variables[flag] === true ? "1" : variables[flag] === false ? "0" : "n";
-  const fieldArguments = new Map<FieldNode, Given>();
+  const fieldArguments = new Map<FieldNode, FieldArguments>();
   for (const [node, read] of readers) {
-    const one = read(variables);
-    fieldArguments.set(node, one);
-    key += `;${one.shape}`;
+    const fieldArgument = read(variables);
+    fieldArguments.set(node, fieldArgument);
+    key += `;${fieldArgument.shape}`;
   }
   return { key, fieldArguments };
 }

@@ -1,7 +1,7 @@
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
-import { checkText, escaped } from "./filter-operators.ts";
+import { checkText, escapeLikePattern } from "./filter-operators.ts";
 
 /** The most characters of a search. */
 const maxCharacters = 100;
@@ -23,7 +23,7 @@ export function readSearch(text: string): string[] {
   if (words.length > maxWords) throw apiError("BAD_USER_INPUT", `search: more than ${maxWords} words.`);
   if (!words.some((word) => (word.match(/[\p{L}\p{N}]/gu)?.length ?? 0) >= minCharacters))
     throw apiError("BAD_USER_INPUT", `search: a word must have at least ${minCharacters} letters or digits.`);
-  return words.map((word) => `%${escaped(word)}%`);
+  return words.map((word) => `%${escapeLikePattern(word)}%`);
 }
 
 /**
@@ -31,5 +31,5 @@ export function readSearch(text: string): string[] {
  *
  * @param search the function that returns ids; Postgres calls it once per statement
  */
-export const foundBy = (search: SQL, alias: SQL, patterns: SQL): SQL =>
+export const buildSearchCondition = (search: SQL, alias: SQL, patterns: SQL): SQL =>
   sql`${alias}.id = any((select ${search}(${patterns}))::uuid[])`;

@@ -8,13 +8,13 @@ import type {
 } from "postgraphile/graphql";
 import { isAbstractType } from "postgraphile/graphql";
 import type { Variables } from "../graphql/operation.ts";
-import { partsOf } from "../graphql/operation.ts";
+import { listParts } from "../graphql/operation.ts";
 
 /** The values of variables, after coercion. */
-export type Coerced = Variables;
+export type CoercedVariables = Variables;
 
 /** The reason why Grafast has to run an operation. It is caught within the compilers of reads and mutations. */
-export class NotCovered extends Error {}
+export class UnsupportedOperation extends Error {}
 
 /** A field of a selection, with everything that the operation selects below it. */
 export interface SelectedField {
@@ -35,7 +35,7 @@ export function selectedFields(
   { schema, definition: operation, fragments }: ReadableOperation,
   object: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
-  variables: Coerced,
+  variables: CoercedVariables,
 ): Map<string, SelectedField> {
   const walked = { schema, operation, fragments, variables };
   const fields = new Map<string, SelectedField>();
@@ -43,7 +43,7 @@ export function selectedFields(
   const select = (selections: SelectionSetNode): void => {
     if (visited.has(selections)) return;
     visited.add(selections);
-    for (const { type, field, set } of partsOf(walked, object, selections)) {
+    for (const { type, field, set } of listParts(walked, object, selections)) {
       if (set) {
         const applies = type === object || (isAbstractType(type) && schema.isSubType(type, object));
         if (applies) select(set);

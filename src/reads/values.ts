@@ -4,11 +4,11 @@ import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNullableType, isEnumType, isListType, isNonNullType, isScalarType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
-import { baseOf, elementOf, pgTypeOf } from "./codecs.ts";
+import { getBaseCodec, getElementCodec, getPgTypeName } from "./codecs.ts";
 import type { Field } from "./compilation.ts";
-import { isPlainText } from "./keys.ts";
-import { failure, quoted, textWithConstants } from "./json-text.ts";
-import { NotCovered } from "./selection.ts";
+import { needsNoEscaping } from "./keys.ts";
+import { failingSql, quoteLiteral, toSqlTextWithConstants } from "./json-text.ts";
+import { UnsupportedOperation } from "./selection.ts";
 
 /** Returns SQL of the JSON text of a column's value; null stays null. */
 type Encode = (column: string) => string;
@@ -43,45 +43,45 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
   ]),
 };
 
-/** Returns SQL of the JSON text of a field's value. @throws {NotCovered} when its form in SQL isn't known */
-export function valueText(codec: PgCodec, { type }: Field, value: string): string {
-  const encode = encoderOf(codec, type);
-  if (!encode) throw new NotCovered(`${codec.name} as ${String(type)}`);
+/** Returns SQL of the JSON text of a field's value. @throws {UnsupportedOperation} when its form in SQL isn't known */
+export function buildJson(codec: PgCodec, { type }: Field, value: string): string {
+  const encode = findEncoder(codec, type);
+  if (!encode) throw new UnsupportedOperation(`${codec.name} as ${String(type)}`);
   return isNonNullType(type) ? encode(value) : `coalesce(${encode(value)},'null')`;
 }
 
 /** Returns the encoder from a column's values to a field's values; undefined if it isn't known for these types. */
-function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
+function findEncoder(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
   const type = getNullableType(fieldType);
-  const element = elementOf(codec);
-  if (isListType(type)) return element && encoderOfList(element, type.ofType);
-  if (isEnumType(type)) return encoderOfEnum(codec, type.getValues());
+  const element = getElementCodec(codec);
+  if (isListType(type)) return element && createListEncoder(element, type.ofType);
+  if (isEnumType(type)) return createEnumEncoder(codec, type.getValues());
   if (!isScalarType(type)) return undefined;
   const { globalIdOf } = codec.extensions ?? {};
   if (globalIdOf !== undefined && !element && type.name === "ID") {
     const prefix = globalIdPrefix(globalIdOf);
-    if (isPlainText(pgTypeOf(codec))) return (column) => `'"${prefix}'||${castFromPg(codec, column)}||'"'`;
-    return (column) => `to_json('${prefix}'||${castFromPg(codec, column)})::text`;
+    if (needsNoEscaping(getPgTypeName(codec)))
+      return (column) => `'"${prefix}'||${buildCast(codec, column)}||'"'`;
+    return (column) => `to_json('${prefix}'||${buildCast(codec, column)})::text`;
   }
   if (type.name === "DateTime" && codec.name === "dateTime" && codec.castFromPg) {
-    return (column) => `'"'||${castFromPg(codec, column)}||'"'`;
+    return (column) => `'"'||${buildCast(codec, column)}||'"'`;
   }
-  if (codec.extensions?.scalar === type.name)
-    return (column) => `to_json(${castFromPg(codec, column)})::text`;
-  return byScalar[type.name]?.get(baseOf(codec));
+  if (codec.extensions?.scalar === type.name) return (column) => `to_json(${buildCast(codec, column)})::text`;
+  return byScalar[type.name]?.get(getBaseCodec(codec));
 }
 
-function castFromPg(codec: PgCodec, column: string): string {
+function buildCast(codec: PgCodec, column: string): string {
   // With a unique name, because the library demands an identifier
-  const text = textWithConstants(codec.castFromPg!(sql.identifier("the column"), false));
+  const text = toSqlTextWithConstants(codec.castFromPg!(sql.identifier("the column"), false));
   return text.replaceAll('"the column"', () => column);
 }
 
 /** Returns the encoder of a list. It fails for nested lists, and for nulls that the type doesn't allow. */
-function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode | undefined {
-  const encode = encoderOf(codec, elementType);
+function createListEncoder(codec: PgCodec, elementType: GraphQLOutputType): Encode | undefined {
+  const encode = findEncoder(codec, elementType);
   if (!encode) return undefined;
-  const isText = baseOf(codec) === TYPES.text;
+  const isText = getBaseCodec(codec) === TYPES.text;
   const mayHoldNull = !isNonNullType(elementType);
   const element = mayHoldNull ? `coalesce(${encode("e.v")},'null')` : encode("e.v");
   return (column) => {
@@ -91,19 +91,19 @@ function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode |
     const isWhole = mayHoldNull ? "" : `array_position(${column},null) is null and `;
     return (
       `case when ${column} is null then null when ${isWhole}coalesce(array_ndims(${column}),1)=1 ` +
-      `then ${list} else ${failure} end`
+      `then ${list} else ${failingSql} end`
     );
   };
 }
 
-function encoderOfEnum(
+function createEnumEncoder(
   codec: PgCodec,
   values: readonly { name: string; value?: unknown }[],
 ): Encode | undefined {
   if (!isEnumCodec(codec) && !codec.extensions?.enumOfText) return undefined;
   const cases = values.map(
-    ({ name, value }) => `when ${quoted(String(value))} then ${quoted(JSON.stringify(name))}`,
+    ({ name, value }) => `when ${quoteLiteral(String(value))} then ${quoteLiteral(JSON.stringify(name))}`,
   );
   return (column) =>
-    `case when ${column} is not null then case ${column}::text ${cases.join(" ")} else ${failure} end end`;
+    `case when ${column} is not null then case ${column}::text ${cases.join(" ")} else ${failingSql} end end`;
 }

@@ -6,8 +6,8 @@ import { unknownPosition } from "../postgres/wal-position.ts";
 import type { Position } from "../postgres/wal-position.ts";
 
 /** The number of slots. Clients are hashed into them; those in one slot wait for each other's writes, which does no harm. */
-const slots = 4_096;
-const bytesEach = 8;
+const slotCount = 4_096;
+const bytesPerPosition = 8;
 
 /** A file in which the processes of one machine share positions. */
 export interface PositionsFile {
@@ -23,7 +23,7 @@ export function makePositionsFile(columns: number): number {
   const folder = mkdtempSync(join(tmpdir(), "positions-"));
   const descriptor = openSync(join(folder, "positions"), "wx+", 0o600);
   rmSync(folder, { recursive: true });
-  ftruncateSync(descriptor, slots * columns * bytesEach);
+  ftruncateSync(descriptor, slotCount * columns * bytesPerPosition);
   return descriptor;
 }
 
@@ -32,7 +32,7 @@ export function makePositionsFile(columns: number): number {
  * position as soon as it is noted, before the client gets its response. Noting takes two microseconds.
  */
 export class Positions {
-  readonly #own = new BigUint64Array(slots);
+  readonly #own = new BigUint64Array(slotCount);
   /** Slots with a write whose position isn't known, each with the number of its latest write. */
   readonly #unknown = new Map<number, number>();
   #count = 0;
@@ -41,8 +41,8 @@ export class Positions {
   constructor(file: PositionsFile | null) {
     this.#file = file && {
       ...file,
-      row: Buffer.alloc(file.columns * bytesEach),
-      word: Buffer.alloc(bytesEach),
+      row: Buffer.alloc(file.columns * bytesPerPosition),
+      word: Buffer.alloc(bytesPerPosition),
     };
     if (file) this.takeOver(file.column);
   }
@@ -51,10 +51,10 @@ export class Positions {
   takeOver(column: number): void {
     const file = this.#file;
     if (!file) return;
-    const rows = Buffer.alloc(slots * file.row.length);
+    const rows = Buffer.alloc(slotCount * file.row.length);
     readSync(file.descriptor, rows, 0, rows.length, 0);
-    for (let slot = 0; slot < slots; slot++) {
-      const position = rows.readBigUInt64LE((slot * file.columns + column) * bytesEach);
+    for (let slot = 0; slot < slotCount; slot++) {
+      const position = rows.readBigUInt64LE((slot * file.columns + column) * bytesPerPosition);
       if (position === 0n) continue;
       if (position === unknownPosition) this.#unknown.set(slot, ++this.#count);
       else if (position > this.#own[slot]!) this.#own[slot] = position;
@@ -66,7 +66,7 @@ export class Positions {
 
   /** Notes that a client's write ended at a position or before. */
   note(client: string, position: Position): void {
-    const slot = slotOf(client);
+    const slot = getSlot(client);
     if (this.#own[slot]! >= position) return;
     this.#own[slot] = position;
     if (!this.#unknown.has(slot)) this.#publish(slot, position);
@@ -74,7 +74,7 @@ export class Positions {
 
   /** Notes that a client may have written at an unknown position: only the primary shows it, until `settling` has it. */
   noteUnknown(client: string): void {
-    const slot = slotOf(client);
+    const slot = getSlot(client);
     this.#unknown.set(slot, ++this.#count);
     this.#publish(slot, unknownPosition);
   }
@@ -82,7 +82,7 @@ export class Positions {
   /** Makes all processes read from the primary for all clients, until `settling`. A single process needs no such note. */
   noteUnknownToAll(): void {
     if (!this.#file) return;
-    for (let slot = 0; slot < slots; slot++) {
+    for (let slot = 0; slot < slotCount; slot++) {
       this.#unknown.set(slot, ++this.#count);
       this.#publish(slot, unknownPosition);
     }
@@ -93,11 +93,11 @@ export class Positions {
    *
    * @returns a function that takes a position of the primary, read after this call
    */
-  settling(): (position: Position) => void {
+  beginSettling(): (position: Position) => void {
     const count = this.#count;
     return (position) => {
-      for (const [slot, nth] of this.#unknown) {
-        if (nth > count) continue;
+      for (const [slot, number] of this.#unknown) {
+        if (number > count) continue;
         this.#unknown.delete(slot);
         if (position > this.#own[slot]!) this.#own[slot] = position;
         this.#publish(slot, this.#own[slot]!);
@@ -110,22 +110,28 @@ export class Positions {
     const file = this.#file;
     if (!file || column === undefined) return;
     file.word.writeBigUInt64LE(position);
-    writeSync(file.descriptor, file.word, 0, bytesEach, (slot * file.columns + column) * bytesEach);
+    writeSync(
+      file.descriptor,
+      file.word,
+      0,
+      bytesPerPosition,
+      (slot * file.columns + column) * bytesPerPosition,
+    );
   }
 
   /** Returns the position that a replica must have reached to show all writes of a client; 0 if any replica will do. */
-  of(client: string): Position {
-    const slot = slotOf(client);
+  get(client: string): Position {
+    const slot = getSlot(client);
     const file = this.#file;
     let latest = this.#unknown.has(slot) ? unknownPosition : this.#own[slot]!;
     if (!file) return latest;
     readSync(file.descriptor, file.row, 0, file.row.length, slot * file.row.length);
     for (let column = 0; column < file.columns; column++) {
-      const position = file.row.readBigUInt64LE(column * bytesEach);
+      const position = file.row.readBigUInt64LE(column * bytesPerPosition);
       if (position > latest) latest = position;
     }
     return latest;
   }
 }
 
-const slotOf = (client: string): number => crc32(client) % slots;
+const getSlot = (client: string): number => crc32(client) % slotCount;

@@ -2,21 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { AnswerTooLong } from "../postgres/answer-bound.ts";
+import { ResponseTooLong } from "../postgres/answer-bound.ts";
 import type { ReadText } from "../postgres/pipeline/read-text.ts";
 import type { OnWritten } from "../postgres/pipeline/send-together.ts";
 import type { PoolOptions } from "../postgres/pool.ts";
 import type { OnUsed } from "../postgres/shared-pool.ts";
 import { parsePosition, positionStatement, unknownPosition } from "../postgres/wal-position.ts";
-import type { Position, Present } from "../postgres/wal-position.ts";
+import type { Position, PrimaryPosition } from "../postgres/wal-position.ts";
 import type { Positions } from "./positions.ts";
-import { answerMs, Replica } from "./replica.ts";
-import type { Obstacle, Place } from "./replica.ts";
+import { responseTimeoutMs, Replica } from "./replica.ts";
+import type { Obstacle, StandbyState } from "./replica.ts";
 
 /** Milliseconds between two health checks of the replicas. */
-const lookEveryMs = 1_000;
+const checkIntervalMs = 1_000;
 /** Milliseconds before each retry on a replica that is behind. After the last one, the primary answers. */
-const pausesMs = [1, 3];
+const retryPausesMs = [1, 3];
 
 /** The server that answered a read: a replica, or the primary with the reason. */
 export type ReadFrom = "replica" | `primary: ${"behind" | "no replica" | "failed" | "fresh"}`;
@@ -31,7 +31,7 @@ export interface ReplicasOptions {
   positions: Positions;
 }
 
-export interface ReplicasParts {
+export interface ReplicasDependencies {
   /** Connections to the primary. The health check takes one each second. */
   primary: Pool;
   logger: Logger;
@@ -45,7 +45,7 @@ export interface ReplicasParts {
  *
  * @param requestPosition a position from the request; the replica has to show all that was committed before it, too
  */
-export type ReadWithOwnWrites = (
+export type ReadFromReplica = (
   ...read: [...Parameters<ReadText>, requestPosition: Position]
 ) => Promise<string | null>;
 
@@ -65,7 +65,7 @@ export class Replicas {
     "primary: failed": 0,
     "primary: fresh": 0,
   };
-  readonly #parts: ReplicasParts;
+  readonly #parts: ReplicasDependencies;
   readonly #maxLagMs: number;
   readonly #closing = new AbortController();
   readonly #watch: Promise<void>;
@@ -74,11 +74,11 @@ export class Replicas {
   /** The primary's timeline at the last health check. A standby on another timeline may have data that the primary never had. */
   #timeline: number | null = null;
   /** The health checks of the primary that remain, after a change of its timeline, until replicas may be used again. */
-  #looksOfOthers = 0;
+  #checksUntilSettled = 0;
   /** The position that all clients must see. `wanted` counts demands for the present one, the start being the first; `reached` those met. */
   #floor: { position: Position; wanted: number; reached: number } = { position: 0n, wanted: 1, reached: 0 };
 
-  constructor({ urls, pool, maxLagMs, positions }: ReplicasOptions, parts: ReplicasParts) {
+  constructor({ urls, pool, maxLagMs, positions }: ReplicasOptions, parts: ReplicasDependencies) {
     this.positions = positions;
     this.#parts = parts;
     this.#maxLagMs = maxLagMs;
@@ -87,14 +87,14 @@ export class Replicas {
   }
 
   /** Makes all reads from now on show everything that is committed now. */
-  async requirePresent(): Promise<void> {
+  async requireCurrentData(): Promise<void> {
     this.#floor.wanted++;
-    await this.#look().catch(() => {});
+    await this.#checkPrimary().catch(() => {});
   }
 
   /** Notes that clients have written, up to a position; null if it isn't known. */
   readonly noteWritten: OnWritten = (clients, present) => {
-    const position = present === null ? null : this.#positionIn(present);
+    const position = present === null ? null : this.#acceptPosition(present);
     for (const client of clients)
       if (position === null) this.positions.noteUnknown(client);
       else this.positions.note(client, position);
@@ -103,7 +103,7 @@ export class Replicas {
   /** Notes that a client has written, and reads the position from the primary. */
   async noteWrite(client: string): Promise<void> {
     try {
-      this.positions.note(client, await this.#presentPosition());
+      this.positions.note(client, await this.#readPosition());
     } catch {
       this.positions.noteUnknown(client);
     }
@@ -114,12 +114,13 @@ export class Replicas {
    *
    * @param fromPrimary reads from the primary
    */
-  reader(fromPrimary: ReadText): ReadWithOwnWrites {
+  reader(fromPrimary: ReadText): ReadFromReplica {
     return async (client, settings, statement, requestPosition) => {
       const read = [client, settings, statement] as const;
+      const position = max(requestPosition, this.positions.get(client), this.#required);
       const [data, from] = this.#parts.needsPrimary(statement.text)
         ? [null, "primary: fresh" as const]
-        : await this.#tryReplica(client, max(requestPosition, this.positions.of(client), this.#wanted), read);
+        : await this.#tryReplica(client, position, read);
       this.counts[from]++;
       return data === null ? fromPrimary(...read) : data.text;
     };
@@ -132,7 +133,7 @@ export class Replicas {
   }
 
   /** The position that all clients must see. */
-  get #wanted(): Position {
+  get #required(): Position {
     const { position, wanted, reached } = this.#floor;
     return wanted > reached ? unknownPosition : position;
   }
@@ -150,11 +151,11 @@ export class Replicas {
         return [{ text: await replica.read(position, ...read) }, "replica"];
       } catch (error) {
         const code = error instanceof Error && "code" in error ? error.code : undefined;
-        if (code === timedOut || error instanceof AnswerTooLong) throw error;
+        if (code === canceledCode || error instanceof ResponseTooLong) throw error;
         // The replica failed, or the statement has a mistake, which the primary reports
-        if (code !== notYetReplayed) return [null, "primary: failed"];
-        if (attempt >= pausesMs.length) return [null, "primary: behind"];
-        await sleep(pausesMs[attempt]);
+        if (code !== notReplayedCode) return [null, "primary: failed"];
+        if (attempt >= retryPausesMs.length) return [null, "primary: behind"];
+        await sleep(retryPausesMs[attempt]);
       }
     }
   }
@@ -172,78 +173,78 @@ export class Replicas {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await this.#lookAtAll();
-      await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => {});
+      await this.#checkAll();
+      await sleep(checkIntervalMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
-  async #lookAtAll(): Promise<void> {
-    await this.#look().catch(() => {}); // While the primary can't be reached, replicas go on with what they have
-    await Promise.all(this.all.map((replica) => this.#lookAt(replica)));
+  async #checkAll(): Promise<void> {
+    await this.#checkPrimary().catch(() => {}); // While the primary can't be reached, replicas go on with what they have
+    await Promise.all(this.all.map((replica) => this.#checkReplica(replica)));
   }
 
   /** Reads the position of the primary. */
-  async #look(): Promise<void> {
+  async #checkPrimary(): Promise<void> {
     const atMs = performance.now();
     const { wanted, reached } = this.#floor;
-    const settle = this.positions.settling();
-    const position = await this.#presentPosition();
+    const settle = this.positions.beginSettling();
+    const position = await this.#readPosition();
     // By then, other processes with the same file have checked the primary too
-    if (this.#looksOfOthers > 0) this.#looksOfOthers--;
+    if (this.#checksUntilSettled > 0) this.#checksUntilSettled--;
     else settle(position);
     if (wanted > reached) Object.assign(this.#floor, { position, reached: wanted });
     this.#history.push({ atMs, position });
-    const keptMs = this.#maxLagMs + lookEveryMs + answerMs;
+    const keptMs = this.#maxLagMs + checkIntervalMs + responseTimeoutMs;
     this.#history = this.#history.filter((each) => each.atMs > atMs - keptMs);
   }
 
   /** Reads the position after all that is committed on the primary. */
-  async #presentPosition(): Promise<Position> {
+  async #readPosition(): Promise<Position> {
     // Without its name: it would stay prepared, which not every pooler supports
     const { text } = positionStatement;
     const answer = await this.#parts.primary.query<[string, string]>({ text, rowMode: "array" });
-    return this.#positionIn(answer.rows[0]!);
+    return this.#acceptPosition(answer.rows[0]!);
   }
 
   /** Returns a position of the primary. If the timeline is new, replicas aren't used until their next health check. */
-  #positionIn([position, timeline]: Present): Position {
-    const before = this.#timeline;
+  #acceptPosition([position, timeline]: PrimaryPosition): Position {
+    const previous = this.#timeline;
     this.#timeline = Number.parseInt(timeline, 16);
-    if (before !== null && before !== this.#timeline) {
-      for (const replica of this.all) if (replica.obstacle === null) replica.obstruct("another timeline");
+    if (previous !== null && previous !== this.#timeline) {
+      for (const replica of this.all) if (replica.obstacle === null) replica.setObstacle("another timeline");
       this.positions.noteUnknownToAll();
-      this.#looksOfOthers = 2;
+      this.#checksUntilSettled = 2;
     }
     return parsePosition(position)!;
   }
 
-  async #lookAt(replica: Replica): Promise<void> {
+  async #checkReplica(replica: Replica): Promise<void> {
     try {
-      const place = await replica.look();
-      replica.lagMs = place === null ? 0 : this.#lagOf(place.position);
-      replica.obstruct(this.#obstacleTo(place, replica.lagMs));
+      const state = await replica.checkHealth();
+      replica.lagMs = state === null ? 0 : this.#getLagMs(state.position);
+      replica.setObstacle(this.#findObstacle(state, replica.lagMs));
     } catch (error) {
-      replica.obstruct("away", error);
+      replica.setObstacle("away", error);
     }
   }
 
-  #obstacleTo(place: Place | null, lagMs: number): Obstacle | null {
-    if (place === null) return "no standby";
-    if (this.#timeline !== null && place.timeline !== this.#timeline) return "another timeline";
+  #findObstacle(state: StandbyState | null, lagMs: number): Obstacle | null {
+    if (state === null) return "no standby";
+    if (this.#timeline !== null && state.timeline !== this.#timeline) return "another timeline";
     return lagMs > this.#maxLagMs ? "lagging" : null;
   }
 
   /** Returns how many milliseconds ago the primary was at a replica's position. */
-  #lagOf(position: Position): number {
-    const missing = this.#history.find((each) => each.position > position);
-    return missing === undefined ? 0 : performance.now() - missing.atMs;
+  #getLagMs(position: Position): number {
+    const next = this.#history.find((each) => each.position > position);
+    return next === undefined ? 0 : performance.now() - next.atMs;
   }
 }
 
 /** The error code invalid_text_representation, raised by `guardedSettings`. */
-const notYetReplayed = "22P02";
+const notReplayedCode = "22P02";
 /** The error code query_canceled: the statement would take as long on the primary. */
-const timedOut = "57014";
+const canceledCode = "57014";
 
 const max = (...positions: [Position, ...Position[]]): Position =>
   positions.reduce((most, each) => (each > most ? each : most));

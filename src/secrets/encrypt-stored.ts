@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import { UserError } from "../errors/user-error.ts";
 import type { StoredSecrets } from "./require-keys.ts";
-import { refuseLackingKeys } from "./require-keys.ts";
+import { requireKeysFor } from "./require-keys.ts";
 import type { Secrets } from "./secrets.ts";
 import { signingKeyPlace, UnreadableSecret, webhookSecretPlace } from "./secrets.ts";
 
@@ -33,7 +33,7 @@ export async function encryptStored(
     );
   }
   const { rows } = await connection.query<StoredSecrets>("select * from auth.stored_secrets()");
-  refuseLackingKeys(rows, secrets);
+  requireKeysFor(rows, secrets);
   const counts = { "signing key": 0, "webhook secret": 0 };
   for (const table of tables) {
     let count;

@@ -28,23 +28,23 @@ export async function requireSecretsKeys(
 ): Promise<void> {
   const rows = await readAs<StoredSecrets>(pool, "service_auth", storedSecretsQuery);
   const needed = rows.filter(({ kind }) => kinds.includes(kind));
-  refuseLackingKeys(needed, secrets);
+  requireKeysFor(needed, secrets);
   const plain = needed.filter(({ key_id: keyId }) => keyId === null);
   if (secrets.currentKeyId !== null && plain.length > 0)
     logger.warn(`${describe(plain)} in the database are not encrypted yet: run \`npx erp keys encrypt\``);
 }
 
 /** Checks that there is a key for each stored secret. @throws {UserError} when one is missing */
-export function refuseLackingKeys(stored: readonly StoredSecrets[], { keyIds }: Secrets): void {
-  const lacking = stored.filter(({ key_id: keyId }) => keyId !== null && !keyIds.includes(keyId));
-  if (lacking.length === 0) return;
-  const ids = [...new Set(lacking.map(({ key_id: keyId }) => keyId))].join(", ");
+export function requireKeysFor(stored: readonly StoredSecrets[], { keyIds }: Secrets): void {
+  const missing = stored.filter(({ key_id: keyId }) => keyId !== null && !keyIds.includes(keyId));
+  if (missing.length === 0) return;
+  const ids = [...new Set(missing.map(({ key_id: keyId }) => keyId))].join(", ");
   const problem =
     keyIds.length === 0
       ? "SECRETS_KEY is not set, but the database has encrypted secrets"
       : `SECRETS_KEY (${keyIds.join(", ")}) lacks a key that encrypts secrets in the database`;
   throw new UserError(
-    `${problem}: ${describe(lacking)}, with ${ids}.\n` +
+    `${problem}: ${describe(missing)}, with ${ids}.\n` +
       "Set the key with this id for every process. docs/guides/keys.md says what to do if it is lost.",
   );
 }

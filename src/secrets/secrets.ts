@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from "node:crypto";
 
 /** The only format so far. The prefix distinguishes encrypted secrets from plain ones, in SQL as well. */
-const form = "sealed:v1";
+const format = "sealed:v1";
 const sealed = /^sealed:v1:([0-9a-f]{16}):([A-Za-z0-9_-]+)$/;
 const ivBytes = 12;
 const tagBytes = 16;
@@ -28,7 +28,7 @@ export class Secrets {
   /** @param keys keys of 32 bytes, in base64. The first encrypts, all decrypt */
   constructor(keys: readonly string[]) {
     this.#keys = new Map(
-      keys.map((text) => Buffer.from(text, "base64")).map((key) => [idOf(key), createSecretKey(key)]),
+      keys.map((text) => Buffer.from(text, "base64")).map((key) => [computeKeyId(key), createSecretKey(key)]),
     );
     this.currentKeyId = this.keyIds[0] ?? null;
   }
@@ -48,9 +48,9 @@ export class Secrets {
     const key = this.#keys.get(this.currentKeyId)!;
     const iv = randomBytes(ivBytes);
     const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes });
-    cipher.setAAD(contextOf(this.currentKeyId, place));
+    cipher.setAAD(associatedData(this.currentKeyId, place));
     const parts = [iv, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()];
-    return `${form}:${this.currentKeyId}:${Buffer.concat(parts).toString("base64url")}`;
+    return `${format}:${this.currentKeyId}:${Buffer.concat(parts).toString("base64url")}`;
   }
 
   /**
@@ -68,7 +68,7 @@ export class Secrets {
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, ivBytes), {
         authTagLength: tagBytes,
       });
-      decipher.setAAD(contextOf(keyId, place));
+      decipher.setAAD(associatedData(keyId, place));
       decipher.setAuthTag(bytes.subarray(-tagBytes));
       const text = decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, "utf8");
       return text + decipher.final("utf8");
@@ -80,10 +80,10 @@ export class Secrets {
   }
 }
 
-const contextOf = (keyId: string, place: string): Buffer => Buffer.from(`${form}:${keyId}:${place}`);
+const associatedData = (keyId: string, place: string): Buffer => Buffer.from(`${format}:${keyId}:${place}`);
 
 /** Returns the id of a key. The prefix distinguishes it from hashes of the key for other purposes. */
-const idOf = (key: Buffer): string =>
+const computeKeyId = (key: Buffer): string =>
   createHash("sha256").update("id of a secrets key:").update(key).digest("hex").slice(0, 16);
 
 /** Returns the place of a key that signs access tokens. */

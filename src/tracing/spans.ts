@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
-import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
+import type { StatementRun } from "../postgres/pipeline/transaction-settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 import { statementAttributes } from "./statement.ts";
 
@@ -25,26 +25,26 @@ interface RequestEnd {
 export class Trace {
   readonly tracer: Tracer;
   /** The parent of the next spans. */
-  present: Span;
+  current: Span;
   readonly now: Clock;
 
   constructor(tracer: Tracer, span: Span, now: Clock) {
     this.tracer = tracer;
-    this.present = span;
+    this.current = span;
     this.now = now;
   }
 
-  get within(): Context {
-    return trace.setSpan(ROOT_CONTEXT, this.present);
+  get context(): Context {
+    return trace.setSpan(ROOT_CONTEXT, this.current);
   }
 
   get traceId(): string {
-    return this.present.spanContext().traceId;
+    return this.current.spanContext().traceId;
   }
 
   /** Headers of a message that belongs to it: `traceparent`, and `tracestate` if there is one. */
   get headers(): Record<string, string> {
-    const { traceId, spanId, traceFlags, traceState } = this.present.spanContext();
+    const { traceId, spanId, traceFlags, traceState } = this.current.spanContext();
     // What OpenTelemetry's libraries have taken of it: valid members, 32 and 512 characters at most
     const tracestate = traceState?.serialize();
     return { traceparent: `00-${traceId}-${spanId}-0${traceFlags & 1}`, ...(tracestate && { tracestate }) };
@@ -55,12 +55,12 @@ export class Trace {
     return Object.values(this.headers).join(" ");
   }
 
-  statement(ran: Ran): void {
+  addStatement(ran: StatementRun): void {
     const { name, attributes, errorType } = statementAttributes(ran);
     const now = this.now();
     const options = { kind: SpanKind.CLIENT, attributes, startTime: now - ran.ms };
-    const span = this.tracer.startSpan(name, options, this.within);
-    if (errorType !== null) fail(span, errorType);
+    const span = this.tracer.startSpan(name, options, this.context);
+    if (errorType !== null) markFailed(span, errorType);
     span.end(now);
   }
 }
@@ -74,17 +74,17 @@ export class RequestTrace extends Trace {
     this.#request = span;
   }
 
-  operation({ id, name, version }: NamedOperation, type: string): void {
+  beginOperation({ id, name, version }: NamedOperation, type: string): void {
     const attributes: Attributes = { "graphql.operation.type": type, "service.operation.id": id };
     if (name !== null) attributes["graphql.operation.name"] = name;
     attributes["service.version_of_api"] = version;
-    this.present = this.tracer.startSpan(type, { attributes, startTime: this.now() }, this.within);
+    this.current = this.tracer.startSpan(type, { attributes, startTime: this.now() }, this.context);
   }
 
   end({ status, requestId, credentialId, points, code }: RequestEnd): void {
-    const operation = this.present === this.#request ? null : this.present;
+    const operation = this.current === this.#request ? null : this.current;
     if (code !== undefined) {
-      if (operation) fail(operation, code);
+      if (operation) markFailed(operation, code);
       this.#request.setAttribute("error.type", code);
     }
     const now = this.now();
@@ -94,7 +94,7 @@ export class RequestTrace extends Trace {
     if (credentialId !== undefined) this.#request.setAttribute("service.credential_id", credentialId);
     if (points !== undefined) this.#request.setAttribute("service.points", points);
     // Of what a client did wrong, the server's span says nothing bad
-    if (status >= 500) fail(this.#request, code ?? String(status));
+    if (status >= 500) markFailed(this.#request, code ?? String(status));
     this.#request.end(now);
   }
 }
@@ -102,9 +102,9 @@ export class RequestTrace extends Trace {
 /** The span of an attempt to deliver a webhook, with spans of the statements that read its payload. */
 export class DeliveryTrace extends Trace {
   end({ status, error }: { status: number | null; error: string | null }): void {
-    if (status !== null) this.present.setAttribute("http.response.status_code", status);
-    if (error !== null) fail(this.present, status === null ? "no_answer" : String(status));
-    this.present.end(this.now());
+    if (status !== null) this.current.setAttribute("http.response.status_code", status);
+    if (error !== null) markFailed(this.current, status === null ? "no_answer" : String(status));
+    this.current.end(this.now());
   }
 }
 
@@ -117,34 +117,34 @@ export class BulkTrace extends Trace {
     this.#work = span;
   }
 
-  chunk(number: number): void {
+  beginChunk(number: number): void {
     const options = { attributes: { "service.bulk.chunk": number }, startTime: this.now() };
-    this.present = this.tracer.startSpan("chunk", options, this.within);
+    this.current = this.tracer.startSpan("chunk", options, this.context);
   }
 
   endChunk(rows: number): void {
-    this.present.setAttribute("service.bulk.rows", rows);
+    this.current.setAttribute("service.bulk.rows", rows);
     this.#endPresent();
   }
 
   /** @param code of what has ended it too early, or null */
   end(code: string | null): void {
     if (code !== null) {
-      fail(this.present, code);
-      fail(this.#work, code);
+      markFailed(this.current, code);
+      markFailed(this.#work, code);
     }
-    if (this.present !== this.#work) this.#endPresent();
+    if (this.current !== this.#work) this.#endPresent();
     this.#endPresent();
   }
 
   #endPresent(): void {
-    this.present.end(this.now());
-    this.present = this.#work;
+    this.current.end(this.now());
+    this.current = this.#work;
   }
 }
 
 /** Marks what has failed, without a message, which could quote values. */
-function fail(span: Span, type: string): void {
+function markFailed(span: Span, type: string): void {
   span.setAttribute("error.type", type);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }

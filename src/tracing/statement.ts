@@ -1,9 +1,9 @@
 import type { Attributes } from "@opentelemetry/api";
 import { LRUCache } from "lru-cache";
-import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
+import type { StatementRun } from "../postgres/pipeline/transaction-settings.ts";
 
 /** How a trace shows a statement: its text, which has parameters instead of values, and never those. */
-export function statementAttributes({ text, rows, error, sharedBy }: Ran): {
+export function statementAttributes({ text, rows, error, sharedBy }: StatementRun): {
   name: string;
   attributes: Attributes;
   errorType: string | null;

@@ -18,7 +18,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Sampler } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
-import { within } from "../lib/within.ts";
+import { settlesWithin } from "../lib/within.ts";
 import { BulkTrace, DeliveryTrace, RequestTrace, startClock } from "./spans.ts";
 import type { Trace } from "./spans.ts";
 
@@ -94,12 +94,12 @@ export class Tracing {
   }
 
   /** The same for one of several merchants, whose name its spans have. It needs no closing. */
-  of(merchant: string): Tracing {
+  forMerchant(merchant: string): Tracing {
     return new Tracing(this.#tracer, { "service.merchant": merchant }, async () => {});
   }
 
   /** @param route the path, with names instead of what differs */
-  request(headers: TraceHeaders, method: string, route: string): RequestTrace | null {
+  beginRequest(headers: TraceHeaders, method: string, route: string): RequestTrace | null {
     const known = methods.has(method) ? method : "_OTHER";
     const name = `${known === "_OTHER" ? "HTTP" : known} ${route}`;
     const attributes = { "http.request.method": known, "http.route": route, "url.scheme": "http" };
@@ -108,7 +108,7 @@ export class Tracing {
   }
 
   /** @param traceparent of what has caused it; null for nothing */
-  delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null {
+  beginDelivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null {
     const { hostname, port, protocol } = new URL(delivery.url);
     const attributes = {
       "http.request.method": "POST",
@@ -120,16 +120,16 @@ export class Tracing {
       "service.webhook.subscription_id": delivery.subscriptionId,
       "service.webhook.delivery_id": delivery.deliveryId,
     };
-    const parent = traceparent === null ? ROOT_CONTEXT : causeIn(traceparent);
+    const parent = traceparent === null ? ROOT_CONTEXT : parseCause(traceparent);
     return this.#begin(DeliveryTrace, "POST webhook", SpanKind.CLIENT, attributes, parent);
   }
 
   /** @param traceparent of the request that has asked for it; null when that isn't traced, and so isn't this */
-  bulk(traceparent: string | null, { id, kind, resource, credentialId }: TracedBulk): BulkTrace | null {
+  beginBulk(traceparent: string | null, { id, kind, resource, credentialId }: TracedBulk): BulkTrace | null {
     if (traceparent === null) return null;
     const ofBulk = { "service.bulk.id": id, "service.bulk.resource": resource };
     const attributes = { ...ofBulk, "service.credential_id": credentialId };
-    return this.#begin(BulkTrace, `bulk ${kind}`, SpanKind.CONSUMER, attributes, causeIn(traceparent));
+    return this.#begin(BulkTrace, `bulk ${kind}`, SpanKind.CONSUMER, attributes, parseCause(traceparent));
   }
 
   #begin<Begun extends Trace>(
@@ -148,7 +148,7 @@ export class Tracing {
 
 /** Begins to send traces to a collector. */
 export function startTracing(endpoint: string, settings: TracingSettings, logger: Logger): Tracing {
-  complainTo(logger);
+  logFailures(logger);
   const { serviceName, delayMs, maxQueue, maxBatch } = settings;
   const resource = defaultResource()
     .merge(resourceFromAttributes({ "service.name": serviceName }))
@@ -162,21 +162,21 @@ export function startTracing(endpoint: string, settings: TracingSettings, logger
   });
   const provider = new TracerProvider({
     resource,
-    sampler: samplerOf(settings),
+    sampler: createSampler(settings),
     spanProcessors: [batches],
     spanLimits: { attributeValueLengthLimit: maxCharacters },
   });
   const tracer = provider.getTracer("stock-and-order-graphql");
-  return new Tracing(tracer, {}, async () => void (await within(closingMs, provider.shutdown())));
+  return new Tracing(tracer, {}, async () => void (await settlesWithin(closingMs, provider.shutdown())));
 }
 
 /** The cause of something later, by the text that was kept with it. */
-function causeIn(text: string): Context {
+function parseCause(text: string): Context {
   const [traceparent, ...tracestate] = text.split(" ");
   return propagator.extract(ROOT_CONTEXT, { traceparent, tracestate: tracestate.join(" ") }, header);
 }
 
-function samplerOf({ sampler, samplerArgument }: TracingSettings): Sampler {
+function createSampler({ sampler, samplerArgument }: TracingSettings): Sampler {
   const root = sampler.endsWith("always_on")
     ? new AlwaysOnSampler()
     : sampler.endsWith("always_off")
@@ -186,7 +186,7 @@ function samplerOf({ sampler, samplerArgument }: TracingSettings): Sampler {
 }
 
 /** Has the log say, now and then, that the collector can't be reached. */
-function complainTo(logger: Logger): void {
+function logFailures(logger: Logger): void {
   let last = -Infinity;
   const complain = (message: string) => {
     if (performance.now() - last < complaintMs) return;

@@ -26,7 +26,7 @@ export class Availability {
   /** How frozen versions differ from their records, by Postgres schema. */
   #differences = new Map<string, string[]>();
   /** The last state that was logged. */
-  #told = "";
+  #lastLogged = "";
 
   constructor(served: readonly ServedVersion[], pool: Pool, logger: Logger) {
     this.#served = served;
@@ -45,7 +45,7 @@ export class Availability {
     const lost = failures.find((each) => databaseFailure(each.failure())?.code === "SERVICE_UNAVAILABLE");
     if (lost) throw lost.failure()!;
     await this.#readDifferences();
-    this.#tell();
+    this.#logFaults();
     if (failures.length === this.#served.length && failures.length > 0) {
       const reasons = failures.map((each) => `  ${each.version.slug}: ${each.failure()!.message}`);
       throw new UserError(`No version of the API can be built from the database:\n${reasons.join("\n")}`, {
@@ -104,10 +104,10 @@ export class Availability {
   async reload(): Promise<string[]> {
     const results = await Promise.allSettled(this.#served.map((each) => each.reload()));
     await this.#readDifferences();
-    this.#tell();
+    this.#logFaults();
     const failed = results.findIndex((result) => result.status === "rejected");
     if (failed === -1)
-      return this.#served.filter((_, i) => valueOf(results[i]!)).map((each) => each.version.slug);
+      return this.#served.filter((_, i) => hasChanged(results[i]!)).map((each) => each.version.slug);
     const reason: unknown = (results[failed] as PromiseRejectedResult).reason;
     throw new Error(`${this.#served[failed]!.version.slug}: ${(reason as Error).message}`, { cause: reason });
   }
@@ -132,13 +132,13 @@ export class Availability {
     }
   }
 
-  #tell(): void {
+  #logFaults(): void {
     const faults = this.faults();
     const text = JSON.stringify(faults);
-    if (text === this.#told) return;
-    if (faults.length === 0 && this.#told !== "")
+    if (text === this.#lastLogged) return;
+    if (faults.length === 0 && this.#lastLogged !== "")
       this.#logger.info("versions: all are served as they were released");
-    this.#told = text;
+    this.#lastLogged = text;
     for (const { version, state, reason } of faults) {
       const err = this.#served.find((each) => each.version.slug === version)!.failure() ?? undefined;
       const message = {
@@ -160,11 +160,11 @@ export class Availability {
       if (signal.aborted || failed.length === 0) break;
       await Promise.allSettled(failed.map((each) => each.reload()));
       await this.#readDifferences();
-      this.#tell();
+      this.#logFaults();
     }
     this.#isRetrying = false;
   }
 }
 
-const valueOf = (result: PromiseSettledResult<boolean>): boolean =>
+const hasChanged = (result: PromiseSettledResult<boolean>): boolean =>
   result.status === "fulfilled" && result.value;

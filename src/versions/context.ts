@@ -1,8 +1,8 @@
 import type { ServiceContext } from "../graphql/context.ts";
 import type { Caller } from "../auth/caller.ts";
-import { perObject, remembered } from "../lib/remembered.ts";
+import { memoizeByObject, getOrMake } from "../lib/remembered.ts";
 import type { SettingsStatement, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
-import { settingsFor, settingsStatement, usedFor } from "../postgres/pipeline/transaction-settings.ts";
+import { settingsFor, settingsStatement, useKey } from "../postgres/pipeline/transaction-settings.ts";
 
 /** Returns the settings of a reading transaction: everything that decides which rows and texts it sees. */
 const readSettings = ({ scopeText, credentialId }: Caller, locale: string | undefined) => ({
@@ -33,16 +33,16 @@ export function contextFor(
       // Passed on with the events to their receivers
       "service.traceparent": traceparent,
       application_name: use?.applicationName,
-      [usedFor]: use,
+      [useKey]: use,
     },
   };
 }
 
 // The name comes last, for `settingsFor`
-const onlyReads = { transaction_read_only: "on", application_name: "service" };
+const readOnlySettings = { transaction_read_only: "on", application_name: "service" };
 
 // Callers are the same objects while nothing about them changes, and they seldom change their language.
-const known = perObject<Caller, Map<string | undefined, SettingsStatement>>(() => new Map());
+const known = memoizeByObject<Caller, Map<string | undefined, SettingsStatement>>(() => new Map());
 
 /** Returns the statement that sets the settings for reading. SQL injected into such a read can't write, or change that. */
 export function readSettingsFor(
@@ -50,8 +50,8 @@ export function readSettingsFor(
   locale: string | undefined,
   use?: StatementUse,
 ): SettingsStatement {
-  const statement = remembered(known(caller), locale, () =>
-    settingsStatement({ ...readSettings(caller, locale), ...onlyReads })!,
+  const statement = getOrMake(known(caller), locale, () =>
+    settingsStatement({ ...readSettings(caller, locale), ...readOnlySettings })!,
   );
   return use ? settingsFor(statement, use) : statement;
 }

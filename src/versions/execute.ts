@@ -29,7 +29,7 @@ export async function executeIn(
   scene: ErrorScene,
   { withPgClient = served.withPgClient, outputDataAsString = false }: ExecuteOptions = {},
 ): Promise<ExecutionResult> {
-  const reported = (error: unknown) => report(error, operation, context, scene);
+  const reported = (error: unknown) => reportError(error, operation, context, scene);
   try {
     const { schema, resolvedPreset } = served.current();
     const args = await hookArgs({
@@ -52,7 +52,7 @@ export async function executeIn(
 }
 
 /** Returns the error for the client, which depends on whether a mutation has been committed. */
-function report(
+function reportError(
   error: unknown,
   { document, operationName }: Operation,
   { mutationLog }: ServiceContext,
@@ -64,7 +64,7 @@ function report(
   const { path } = reported;
   const cause = error instanceof GraphQLError ? error.originalError : error;
   const isAfterCommit = path ? path.length > 1 || mutationLog.isUnreadable(cause) : mutationLog.isAnyDone;
-  if (isAfterCommit) return unavailable(reported, mutationLog);
+  if (isAfterCommit) return payloadUnavailable(reported, mutationLog);
   // A retry would do the operation's other mutations again
   return mutationLog.isRepeatable
     ? reported
@@ -72,15 +72,15 @@ function report(
 }
 
 /** Codes whose messages advise to repeat the request, although a mutation has been committed. */
-const outages = new Set<unknown>(["QUERY_TIMEOUT", "CONFLICT_RETRY", "SERVICE_UNAVAILABLE"]);
+const retryCodes = new Set<unknown>(["QUERY_TIMEOUT", "CONFLICT_RETRY", "SERVICE_UNAVAILABLE"]);
 
 /** Returns the error for a payload that couldn't be read. The mutation itself has been committed. */
-function unavailable(error: GraphQLError, { isRepeatable }: MutationLog): GraphQLError {
+function payloadUnavailable(error: GraphQLError, { isRepeatable }: MutationLog): GraphQLError {
   const { code, retryable } = error.extensions;
   const advice = isRepeatable
     ? "Its idempotencyKey makes it safe to send again."
     : "Query what you need; sending it again would do it once more.";
-  const reason = outages.has(code) ? `${code as string}.` : error.message;
+  const reason = retryCodes.has(code) ? `${code as string}.` : error.message;
   const message = `The mutation was done, but its payload can't be read: ${reason} ${advice}`;
   return withExtensions(error, message, {
     code: "PAYLOAD_UNAVAILABLE",

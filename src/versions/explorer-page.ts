@@ -19,7 +19,7 @@ export const changesPathOf = (explorerPath: string): string => `${explorerPath}/
 export const explorerFiles = "/explorer-files";
 
 /** Returns the configuration of the explorer's own script. */
-const configOf = (explorerPath: string, endpoint: string) => ({
+const makeConfig = (explorerPath: string, endpoint: string) => ({
   endpoint,
   changes: changesPathOf(explorerPath),
   key: credentialsKey,
@@ -29,7 +29,7 @@ const configOf = (explorerPath: string, endpoint: string) => ({
 });
 
 /** Returns the bar at the top of the page: login, examples, cost. */
-function bar(slug: string): string {
+function renderBar(slug: string): string {
   const topics = [...new Set(examples.map(({ topic }) => topic))];
   const options = topics.map((topic) => {
     const ofTopic = examples.flatMap((example, index) =>
@@ -59,7 +59,7 @@ export const ruruFiles = "/ruru-static/";
 export async function explorerPage(version: Version): Promise<string> {
   const { ruruHTML } = await import("postgraphile/grafserv/ruru/server");
   const [explorerPath, endpoint] = [explorerPathOf(version), pathOf(version)];
-  const config = JSON.stringify(configOf(explorerPath, endpoint)).replaceAll("<", "\\u003c");
+  const config = JSON.stringify(makeConfig(explorerPath, endpoint)).replaceAll("<", "\\u003c");
   return ruruHTML({
     endpoint,
     staticPath: ruruFiles,
@@ -71,7 +71,7 @@ export async function explorerPage(version: Version): Promise<string> {
       // Before the editor, which sends its first request at once
       configScript: (script: string) =>
         `${script}<script>const EXPLORER = ${config};</script><script src="${explorerFiles}/explorer.js"></script>`,
-      bodyContent: (content: string) => bar(version.slug) + content,
+      bodyContent: (content: string) => renderBar(version.slug) + content,
     },
     // Its type demands every option, though none is needed
     clientConfig: {

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 const firstOwnOid = 16_384;
 
 /** Returns a hash of a catalog that ignores the OIDs of objects, which change whenever these are recreated. */
-export function fingerprintOf(catalog: string): string {
+export function computeFingerprint(catalog: string): string {
   const numbers = new Map<string, number>();
   const numbered = catalog.replace(/"(\d{5,10})"/g, (text, oid: string) => {
     if (Number(oid) < firstOwnOid) return text;

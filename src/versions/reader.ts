@@ -103,7 +103,7 @@ export class Reader {
     if (!document) return refused(errors[0]!);
     const error = operationError(document);
     if (error) return refused(error);
-    const { variableDefinitions = [] } = operationsOf(document)[0]!;
+    const { variableDefinitions = [] } = listOperations(document)[0]!;
     const { errors: wrong } = getVariableValues(schema, variableDefinitions, variables, {
       maxErrors: 1,
     });
@@ -113,11 +113,11 @@ export class Reader {
   }
 }
 
-const operationsOf = ({ definitions }: DocumentNode): OperationDefinitionNode[] =>
+const listOperations = ({ definitions }: DocumentNode): OperationDefinitionNode[] =>
   definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
 
 function operationError(document: DocumentNode): GraphQLError | null {
-  const [operation, ...others] = operationsOf(document);
+  const [operation, ...others] = listOperations(document);
   if (operation?.operation === OperationTypeNode.QUERY && others.length === 0) return null;
   const message = "The document must have one query, and no other operation.";
   return apiError("GRAPHQL_VALIDATION_FAILED", message);

@@ -8,11 +8,11 @@ import { Documents } from "../graphql/documents.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import type { WithClients } from "../postgres/pg-service.ts";
 import { builtSchema } from "./built-schema.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { computeFingerprint } from "./fingerprint.ts";
 import type { Version } from "./versions.ts";
 
 /** Options of all mutations of a version. */
-export interface Writing {
+export interface MutationOptions {
   /** Longest time that Postgres may work on a mutation, in milliseconds. */
   timeoutMs: number;
   /** Database settings for rules about writing. */
@@ -57,7 +57,7 @@ export interface ServedVersion {
   onChange(listener: () => void): () => void;
   /** The connections of its requests; by default, the ones that it was built with. */
   withPgClient?: WithClients;
-  writing: Writing;
+  writing: MutationOptions;
 }
 
 export interface ServeVersionOptions {
@@ -70,7 +70,7 @@ export interface ServeVersionOptions {
   fastReads: boolean;
   /** Caches the documents of all versions. */
   documentCache: DocumentCache;
-  writing: Writing;
+  writing: MutationOptions;
 }
 
 /** Builds the GraphQL schema of a version. When that fails, `failure` says why. */
@@ -94,7 +94,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   let failure: Error | null = null;
   let read = options.firstCatalog ?? readCatalog;
   const prepare = async (catalog: string) => {
-    const fingerprint = fingerprintOf(catalog);
+    const fingerprint = computeFingerprint(catalog);
     if (current !== null && fingerprint === builtFrom) return null;
     const made = await make(catalog, fingerprint);
     return () => {

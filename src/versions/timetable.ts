@@ -23,11 +23,11 @@ export function timetable(all: readonly Version[], time: number): VersionDates[]
       ...version,
       path: pathOf(version),
       state,
-      deprecatedOn: retirement && dayOf(retirement.deprecatedAt),
-      sunsetOn: retirement && dayOf(retirement.sunsetAt),
+      deprecatedOn: retirement && formatDay(retirement.deprecatedAt),
+      sunsetOn: retirement && formatDay(retirement.sunsetAt),
     };
   });
 }
 
 /** Returns the UTC day of a time in milliseconds since 1970, as YYYY-MM-DD. */
-export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+export const formatDay = (time: number): string => new Date(time).toISOString().slice(0, 10);

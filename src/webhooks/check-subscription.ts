@@ -1,8 +1,8 @@
-import { errorsOfQuery } from "../graphql/mutation-check.ts";
+import { makeQueryErrors } from "../graphql/mutation-check.ts";
 import type { MutationCheck, MutationChecks, UserErrorRow } from "../graphql/mutation-check.ts";
 import type { Reader } from "../versions/reader.ts";
 import type { AllowList } from "./addresses.ts";
-import { destinationOf, RefusedDestination } from "./destination.ts";
+import { parseDestination, RefusedDestination } from "./destination.ts";
 
 export interface CheckTools {
   /** Destinations that are allowed in addition to the public internet. */
@@ -49,7 +49,7 @@ function addressErrors(url: unknown, allowed: AllowList): UserErrorRow[] {
   // SQL checks whether it is an http address at all
   if (!/^https?:$/.test(protocol ?? "") || username || password) return [];
   try {
-    destinationOf(text, allowed);
+    parseDestination(text, allowed);
     return [];
   } catch (error) {
     if (!(error instanceof RefusedDestination)) throw error;
@@ -57,9 +57,9 @@ function addressErrors(url: unknown, allowed: AllowList): UserErrorRow[] {
   }
 }
 
-const { error: queryError, ofRefusal } = errorsOfQuery("payload_query", "can't be run");
+const { error: queryError, ofRefusal } = makeQueryErrors("payload_query", "can't be run");
 /** A well-formed id for checking queries. */
-const someId = "gid://service/Order/00000000-0000-7000-8000-000000000000";
+const exampleId = "gid://service/Order/00000000-0000-7000-8000-000000000000";
 
 async function queryErrors(
   { api_version, payload_query }: Settings,
@@ -70,7 +70,7 @@ async function queryErrors(
   if (typeof payload_query !== "string" || !reader) return [];
   // SQL checks the version and the length of the query
   if (payload_query.trim() === "" || payload_query.length > 10_000) return [];
-  const variables = { id: someId };
+  const variables = { id: exampleId };
   const refusal = await reader.refusal(payload_query, variables, scopes);
   if (refusal) return [ofRefusal(refusal)];
   const { cost } = await reader.price(payload_query, variables);

@@ -1,7 +1,7 @@
 import type { ClaimedQueue } from "./delivery-queues.ts";
 
 /** The share of a lease in which messages are sent, so that they arrive before it ends. */
-const reliedOn = 0.75;
+const usableShare = 0.75;
 /** Milliseconds after which an attempt counts as hanging. It then no longer holds up others of its subscription. */
 const hangsAfterMs = 2_000;
 
@@ -12,7 +12,7 @@ interface Moment {
 }
 
 /** A claimed queue and its times. */
-interface Known {
+interface KnownQueue {
   queue: ClaimedQueue;
   /** A time before its lease began or was renewed, so the lease lasts at least until leaseMs later. */
   leasedAt: Moment;
@@ -20,7 +20,7 @@ interface Known {
   attemptAt: number;
 }
 
-const keyOf = ({ subscription_id, entity_id, claim }: ClaimedQueue): string =>
+const queueKey = ({ subscription_id, entity_id, claim }: ClaimedQueue): string =>
   `${subscription_id} ${entity_id} ${claim}`;
 
 /**
@@ -30,7 +30,7 @@ const keyOf = ({ subscription_id, entity_id, claim }: ClaimedQueue): string =>
  */
 export class ClaimedQueues {
   readonly #leaseMs: number;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownQueue>();
 
   constructor(leaseMs: number) {
     this.#leaseMs = leaseMs;
@@ -53,34 +53,34 @@ export class ClaimedQueues {
   /** @param leasedAt a moment before the queue was taken */
   begin({ subscription_id, entity_id, claim }: ClaimedQueue, leasedAt: Moment): void {
     const queue = { subscription_id, entity_id, claim };
-    this.#known.set(keyOf(queue), { queue, leasedAt, attemptAt: performance.now() });
+    this.#known.set(queueKey(queue), { queue, leasedAt, attemptAt: performance.now() });
   }
 
   /** Notes that the next attempt of a queue begins. */
   noteAttempt(queue: ClaimedQueue): void {
-    const known = this.#known.get(keyOf(queue));
+    const known = this.#known.get(queueKey(queue));
     if (known) known.attemptAt = performance.now();
   }
 
   /** @param leasedAt a moment before the queues were renewed */
-  renewed(queues: readonly ClaimedQueue[], leasedAt: Moment): void {
+  noteRenewal(queues: readonly ClaimedQueue[], leasedAt: Moment): void {
     for (const queue of queues) {
-      const known = this.#known.get(keyOf(queue));
+      const known = this.#known.get(queueKey(queue));
       if (known) known.leasedAt = leasedAt;
     }
   }
 
   end(queue: ClaimedQueue): void {
-    this.#known.delete(keyOf(queue));
+    this.#known.delete(queueKey(queue));
   }
 
   /** Whether no other process can have taken the queue. */
   isHeld(queue: ClaimedQueue): boolean {
-    const known = this.#known.get(keyOf(queue));
+    const known = this.#known.get(queueKey(queue));
     if (!known) return false;
     const { steady, wall } = this.now();
     const passed = Math.max(steady - known.leasedAt.steady, Math.abs(wall - known.leasedAt.wall));
-    return passed < this.#leaseMs * reliedOn;
+    return passed < this.#leaseMs * usableShare;
   }
 
   /** Counts by subscription: all its queues, and the queues whose attempt hangs. */

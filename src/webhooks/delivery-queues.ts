@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from "pg";
 import type { HealthState } from "./subscription-health.ts";
 
 /** A message, as events.message_body makes it and events.schema describes it. */
-export interface Body {
+export interface MessageBody {
   data: Record<string, unknown>;
   [field: string]: unknown;
 }
@@ -18,7 +18,7 @@ export interface Delivery {
   event_id: string;
   topic: string;
   /** The data to send if there is no payload_query. */
-  body: Body;
+  body: MessageBody;
   url: string;
   api_version: string;
   payload_query: string | null;
@@ -47,7 +47,7 @@ export interface ClaimOptions {
   /** The unique name of the claim. */
   claim: string;
   /** Maximum number of queues. */
-  wanted: number;
+  maxQueues: number;
   /** Maximum number of queues of one subscription, including those in work here; likewise of one API credential. */
   share: number;
   credentialShare: number;
@@ -68,7 +68,7 @@ export interface Attempt {
 }
 
 /** Result of a delivery, for events.record_attempts. */
-export interface Result {
+export interface DeliveryResult {
   delivery: string;
   subscription: string;
   entity: string;
@@ -128,7 +128,14 @@ export class DeliveryQueues {
   }
 
   /** Leases queues that are due. */
-  async claim({ claim, wanted, share, credentialShare, busy, hanging }: ClaimOptions): Promise<Delivery[]> {
+  async claim({
+    claim,
+    maxQueues: wanted,
+    share,
+    credentialShare,
+    busy,
+    hanging,
+  }: ClaimOptions): Promise<Delivery[]> {
     const counts = (of: Map<string, number>) => JSON.stringify(Object.fromEntries(of));
     const { rows } = await this.#pool.query<Delivery>({
       text: "select * from events.claim_delivery_queues($1, $2, $3, $4, $5, $6, $7)",
@@ -141,7 +148,7 @@ export class DeliveryQueues {
    * Returns the delivery that follows another one, whose result isn't stored yet, if it may be sent now; otherwise null. The
    * other delivery needn't be the first of the queue: one that is sent again comes before it.
    */
-  async behind({ subscription_id, entity_id, claim, delivery_id }: Delivery): Promise<Delivery | null> {
+  async nextDelivery({ subscription_id, entity_id, claim, delivery_id }: Delivery): Promise<Delivery | null> {
     const { rows } = await this.#pool.query<Delivery>({
       text: "select * from events.claimed_delivery($1, $2, $3)",
       values: [subscription_id, entity_id, claim],
@@ -170,13 +177,13 @@ export class DeliveryQueues {
    */
   async record(
     subscriptions: string[],
-    decide: (states: Map<string, HealthState>) => { results: Result[]; states: NextState[] },
+    decide: (states: Map<string, HealthState>) => { results: DeliveryResult[]; states: NextState[] },
   ): Promise<Delivery[]> {
     const client = await this.#pool.connect();
     let isBroken = true;
     try {
       await client.query("begin");
-      const { results, states } = decide(await lockedStates(client, subscriptions));
+      const { results, states } = decide(await lockStates(client, subscriptions));
       const { rows } = await client.query<Delivery>({
         text: "select * from events.record_attempts($1, $2, $3)",
         values: [JSON.stringify(results), JSON.stringify(states), this.#leaseInterval],
@@ -191,7 +198,7 @@ export class DeliveryQueues {
   }
 }
 
-async function lockedStates(client: PoolClient, ids: string[]): Promise<Map<string, HealthState>> {
+async function lockStates(client: PoolClient, ids: string[]): Promise<Map<string, HealthState>> {
   const { rows } = await client.query<HealthState & { id: string }>({
     text: `select id, health, health_reason as reason, consecutive_failures as failures,
         (extract(epoch from failing_since) * 1000)::float8 as "failingSince", payload_failures as "payloadFailures"

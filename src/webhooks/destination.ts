@@ -20,7 +20,7 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
  *
  * @throws {RefusedDestination} if nothing may be sent there. Host names aren't looked up here
  */
-export function destinationOf(text: string, allowed: AllowList): URL {
+export function parseDestination(text: string, allowed: AllowList): URL {
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))
     throw new RefusedDestination("Webhooks are sent to https: and http: addresses only.");
@@ -39,8 +39,8 @@ export function destinationOf(text: string, allowed: AllowList): URL {
   return url;
 }
 
-type Look = typeof resolve;
-type Found = (error: Error | null, found: LookupAddress[]) => void;
+type LookUp = typeof resolve;
+type LookUpCallback = (error: Error | null, found: LookupAddress[]) => void;
 
 /**
  * Makes a DNS look-up for connections that returns only allowed addresses. The connection uses exactly these addresses, so a
@@ -48,8 +48,8 @@ type Found = (error: Error | null, found: LookupAddress[]) => void;
  *
  * @param look the look-up to use; by default the machine's resolver
  */
-export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupFunction {
-  const find = onceAtATime(look);
+export function guardedLookup(allowed: AllowList, look: LookUp = resolve): LookupFunction {
+  const find = shareLookUps(look);
   return (host, options, callback) => {
     find(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, []);
@@ -70,8 +70,10 @@ export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupF
  * Makes concurrent look-ups of the same name share one. Node runs four look-ups at a time per process, so a name whose
  * servers don't respond must not occupy more than one of them.
  */
-function onceAtATime(look: Look): (host: string, options: LookupAllOptions, callback: Found) => void {
-  const waiting = new Map<string, Found[]>();
+function shareLookUps(
+  look: LookUp,
+): (host: string, options: LookupAllOptions, callback: LookUpCallback) => void {
+  const waiting = new Map<string, LookUpCallback[]>();
   return (host, options, callback) => {
     const key = JSON.stringify([host, options]);
     const others = waiting.get(key);

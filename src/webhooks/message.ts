@@ -7,7 +7,7 @@ import type { Delivery } from "./delivery-queues.ts";
  * @param data data about the subject
  * @param now in milliseconds since 1970
  */
-export function messageOf(
+export function makeMessage(
   { event_id, body }: Delivery,
   data: unknown,
   secrets: readonly string[],

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from "postgraphile/graphql";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { WithClients } from "../postgres/pg-service.ts";
-import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
+import type { StatementRun } from "../postgres/pipeline/transaction-settings.ts";
 import type { DeliveryTrace } from "../tracing/spans.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
@@ -98,7 +98,7 @@ async function readQuery(
   if (!reader) throw new PayloadFailure(`The version ${api_version} isn't served any more.`);
   const variables = { id: data.id };
   const { cost, error } = await reader.price(source, variables);
-  if (error) throw failureOf(error.message, error.extensions.code as ErrorCode);
+  if (error) throw toPayloadFailure(error.message, error.extensions.code as ErrorCode);
   if (cost > options.maxCost)
     throw new PayloadFailure(
       `The payloadQuery costs ${cost} points; ${options.maxCost} are allowed.`,
@@ -108,8 +108,8 @@ async function readQuery(
   const begun = performance.now();
   let result: ExecutionResult;
   try {
-    const withPgClient = limitedTo(options.timeoutMs, options.withPgClient);
-    result = await reader.run(source, variables, contextOf(delivery, trace), withPgClient);
+    const withPgClient = limitTime(options.timeoutMs, options.withPgClient);
+    result = await reader.run(source, variables, makeContext(delivery, trace), withPgClient);
   } finally {
     await settle(performance.now() - begun);
   }
@@ -148,7 +148,7 @@ async function pay(
 }
 
 /** Gives connections to one query, one at a time, and limits their total time. */
-function limitedTo(timeoutMs: number, withPgClient: WithClients): WithClients {
+function limitTime(timeoutMs: number, withPgClient: WithClients): WithClients {
   const end = performance.now() + timeoutMs;
   let last: Promise<unknown> = Promise.resolve();
   return (settings, work) => {
@@ -164,7 +164,7 @@ function limitedTo(timeoutMs: number, withPgClient: WithClients): WithClients {
 
 function requireData({ data, errors = [] }: ExecutionResult): Record<string, unknown> {
   const [error] = errors;
-  if (error) throw failureOf(error.message, error.extensions.code as ErrorCode);
+  if (error) throw toPayloadFailure(error.message, error.extensions.code as ErrorCode);
   return data!;
 }
 
@@ -174,13 +174,13 @@ const kinds: Partial<Record<ErrorCode, PayloadFailureKind>> = {
   SERVICE_UNAVAILABLE: "untried",
 };
 
-function failureOf(message: string, code: ErrorCode): PayloadFailure {
+function toPayloadFailure(message: string, code: ErrorCode): PayloadFailure {
   const kind = kinds[code] ?? "wrong";
   const words = `The payloadQuery failed: ${message} (${code})`;
   return new PayloadFailure(words, kind, kind === "untried" ? unavailableRetryMs : null);
 }
 
-function contextOf(
+function makeContext(
   { scopes, credential_id, event_id }: Delivery,
   trace: DeliveryTrace | null,
 ): ServiceContext {
@@ -189,6 +189,9 @@ function contextOf(
     scopes: new Set(scopes),
     scopeText: (scopes ?? []).join(" "),
   };
-  const use = trace && { applicationName: "webhook payloads", note: (ran: Ran) => trace.statement(ran) };
+  const use = trace && {
+    applicationName: "webhook payloads",
+    note: (ran: StatementRun) => trace.addStatement(ran),
+  };
   return contextFor(caller, event_id, "en-GB", use ?? undefined);
 }

@@ -49,11 +49,11 @@ export function delayMsAfter(
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? "";
-  const retryAfterMs = /^\d{1,9}$/.test(text) ? Number(text) * secondMs : dateOf(text) - now;
+  const retryAfterMs = /^\d{1,9}$/.test(text) ? Number(text) * secondMs : parseHttpDate(text) - now;
   return Number.isNaN(retryAfterMs) ? null : Math.min(Math.max(retryAfterMs, 0), maxRetryAfterMs);
 }
 
 /** Parses an HTTP date. `Date.parse` alone would accept much more. */
-function dateOf(text: string): number {
+function parseHttpDate(text: string): number {
   return /^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text) ? Date.parse(text) : NaN;
 }

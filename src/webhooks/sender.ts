@@ -4,9 +4,9 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { keepTrying, pause } from "../lib/retry.ts";
 import { Signal } from "../lib/signal.ts";
-import { within } from "../lib/within.ts";
-import { attempt, untried } from "./attempt.ts";
-import type { Attempted, AttemptTools } from "./attempt.ts";
+import { settlesWithin } from "../lib/within.ts";
+import { attempt, notAttempted } from "./attempt.ts";
+import type { AttemptResult, AttemptTools } from "./attempt.ts";
 import { ClaimedQueues } from "./claimed-queues.ts";
 import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
 import { Recorder } from "./recorder.ts";
@@ -20,9 +20,9 @@ const sequenceBatch = 500;
 /** Deliveries after which a queue yields to other queues. */
 const maxDeliveriesPerTurn = 50;
 /** Milliseconds after which results are stored. If the process is killed before, messages of this time are sent again. */
-const turnMs = 500;
+const storeAfterMs = 500;
 /** Milliseconds that a stop waits for storing the results of aborted attempts. */
-const finalNotesTimeoutMs = 2_000;
+const storeResultsTimeoutMs = 2_000;
 /** Milliseconds that `rest` waits for running deliveries. Longer than the timeout of a receiver. */
 const restTimeoutMs = 20_000;
 /** Milliseconds that closing connections may take. */
@@ -60,7 +60,7 @@ export class Sender {
   readonly #claimed: ClaimedQueues;
   readonly #tools: AttemptTools;
   readonly #ended: Promise<void>;
-  #isBrokenOff = false;
+  #isAborted = false;
   #workedAt = performance.now();
   #hasWorked = false;
 
@@ -68,9 +68,9 @@ export class Sender {
     this.#options = options;
     this.#claimed = new ClaimedQueues(options.leaseMs);
     // At a stop, deliveries that haven't been sent are returned to their queues
-    const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#claimed.isHeld(delivery);
+    const isHeld = (delivery: Delivery) => !this.#isAborted && this.#claimed.isHeld(delivery);
     this.#tools = { ...options, isHeld };
-    this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
+    this.#recorder = new Recorder({ ...options, giveUp: this.#givingUp.signal });
     this.#ended = this.#run()
       .catch((error: unknown) => options.logger.error({ err: error }, "webhooks: sending ended unexpectedly"))
       .then(() => this.#close());
@@ -101,7 +101,7 @@ export class Sender {
   /** Lets running deliveries end, begins no others, then stops. */
   async rest(): Promise<void> {
     this.#resting.abort();
-    await within(restTimeoutMs, this.#ended);
+    await settlesWithin(restTimeoutMs, this.#ended);
     await this.stop();
   }
 
@@ -115,22 +115,22 @@ export class Sender {
       await this.#finish(Promise.all(this.#work));
     } finally {
       ended.abort();
-      await within(finalNotesTimeoutMs, renewing);
+      await settlesWithin(storeResultsTimeoutMs, renewing);
     }
   }
 
   async #finish(all: Promise<unknown>): Promise<void> {
-    if (await within(this.#options.stopTimeoutMs, all)) return;
-    this.#isBrokenOff = true;
+    if (await settlesWithin(this.#options.stopTimeoutMs, all)) return;
+    this.#isAborted = true;
     this.#options.client.close();
-    if (await within(finalNotesTimeoutMs, all)) return;
+    if (await settlesWithin(storeResultsTimeoutMs, all)) return;
     this.#givingUp.abort();
-    await within(finalNotesTimeoutMs, all);
+    await settlesWithin(storeResultsTimeoutMs, all);
   }
 
   async #close(): Promise<void> {
     this.#options.client.close();
-    await within(closingTimeoutMs, this.#options.pool.end());
+    await settlesWithin(closingTimeoutMs, this.#options.pool.end());
   }
 
   /** Renews the leases of running work. Leases can thus be short, and other processes soon replace a killed one. */
@@ -144,7 +144,7 @@ export class Sender {
       if (ended.aborted || claims.length === 0) continue;
       const moment = this.#claimed.now();
       try {
-        this.#claimed.renewed(await queues.renew(claims), moment);
+        this.#claimed.noteRenewal(await queues.renew(claims), moment);
       } catch (error) {
         logger.warn({ err: error }, "webhooks: can't renew leases; trying again");
       }
@@ -179,7 +179,7 @@ export class Sender {
       const take = () => {
         moment = this.#claimed.now();
         const { counts } = this.#claimed;
-        return queues.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
+        return queues.claim({ claim: randomUUID(), maxQueues: wanted, share, credentialShare, ...counts });
       };
       const claimed = wanted > 0 ? await keepTrying(take, trying) : null;
       for (const delivery of claimed ?? []) {
@@ -205,12 +205,12 @@ export class Sender {
   async #deliver(queue: Delivery, resting: AbortSignal): Promise<void> {
     let next: Delivery | null = queue;
     for (let count = 0; next;) {
-      const attempts = await this.#attemptInTurn(queue, next, resting);
+      const attempts = await this.#attemptSeveral(queue, next, resting);
       count += attempts.length;
       const moment = this.#claimed.now();
       next = await this.#recorder.record(attempts, count < maxDeliveriesPerTurn && !resting.aborted);
       // Storing a result renews the lease
-      if (next) this.#claimed.renewed([next], moment);
+      if (next) this.#claimed.noteRenewal([next], moment);
     }
   }
 
@@ -218,9 +218,9 @@ export class Sender {
    * Sends a message, and then the following ones while each is accepted. Their results are stored together: storing waits
    * for locks, so with many events it takes longer than sending.
    */
-  async #attemptInTurn(queue: Delivery, first: Delivery, resting: AbortSignal): Promise<Attempted[]> {
-    const attempts: Attempted[] = [];
-    const end = performance.now() + turnMs;
+  async #attemptSeveral(queue: Delivery, first: Delivery, resting: AbortSignal): Promise<AttemptResult[]> {
+    const attempts: AttemptResult[] = [];
+    const end = performance.now() + storeAfterMs;
     for (let next: Delivery | null = first; next;) {
       this.#claimed.noteAttempt(queue);
       const attempted = await this.#attempt(next);
@@ -230,14 +230,14 @@ export class Sender {
       const isOver = outcome?.kind !== "delivered" || performance.now() > end || resting.aborted;
       const mayFollow = !isOver && count <= (first.following?.length ?? 0);
       // If this fails because the database is away, storing the results fails as well, and is retried
-      next = mayFollow ? await this.#options.queues.behind(next).catch(() => null) : null;
+      next = mayFollow ? await this.#options.queues.nextDelivery(next).catch(() => null) : null;
     }
     return attempts;
   }
 
-  async #attempt(delivery: Delivery): Promise<Attempted> {
+  async #attempt(delivery: Delivery): Promise<AttemptResult> {
     const attempted = await attempt(delivery, this.#tools);
     // An attempt that we aborted says nothing about the receiver
-    return this.#isBrokenOff && attempted.outcome?.kind === "failed" ? untried(delivery) : attempted;
+    return this.#isAborted && attempted.outcome?.kind === "failed" ? notAttempted(delivery) : attempted;
   }
 }

@@ -25,7 +25,7 @@ export type DeliveryOutcome =
   /** Nothing was sent, because the payloadQuery exceeded a limit, or its API credential had too few points. */
   | { kind: "costly" | "unpaid"; reason: string };
 
-export const wellState: HealthState = {
+export const healthyState: HealthState = {
   health: "HEALTHY",
   reason: null,
   failures: 0,
@@ -34,7 +34,7 @@ export const wellState: HealthState = {
 };
 
 /** Consecutive failures after which a subscription is degraded. */
-const tolerated = 3;
+const degradedAfterFailures = 3;
 /** Milliseconds without success after which it is suspended. */
 const suspendedAfterMs = 24 * 60 * 60 * 1_000;
 
@@ -55,7 +55,7 @@ const earlyProbeMs = 5 * minuteMs;
 /** Milliseconds for which a subscription pauses after its payloadQuery exceeded a limit once, twice and so on. */
 const payloadPausesMs: readonly number[] = [10 * secondMs, minuteMs, 5 * minuteMs, probeIntervalMs];
 /** Consecutive failures of its payloadQuery after which a subscription is suspended. */
-const suspendedByPayload = 5;
+const suspendedAfterPayloadFailures = 5;
 
 /**
  * Returns the state after an attempt. A subscription recovers at the first success. After a 410, someone must enable
@@ -68,16 +68,16 @@ export function healthAfter(state: HealthState, outcome: DeliveryOutcome, now: n
   if (state.health === "DISABLED") return state;
   switch (outcome.kind) {
     case "delivered":
-      return wellState;
+      return healthyState;
     case "gone":
       return { ...state, health: "DISABLED", reason: "The receiver responded with 410 Gone." };
     case "withheld":
-      return { ...wellState, health: "SUSPENDED", reason: outcome.reason };
+      return { ...healthyState, health: "SUSPENDED", reason: outcome.reason };
     case "failed":
-      return failed(state, outcome.reason, now);
+      return deliveryFailed(state, outcome.reason, now);
     case "costly":
     case "unpaid":
-      return unread(state, outcome);
+      return payloadFailed(state, outcome);
   }
 }
 
@@ -93,17 +93,17 @@ export function pauseAfterMs({ payloadFailures: count }: HealthState): number | 
 }
 
 /** Returns the state after a failed payloadQuery. It costs time even though nothing is sent, so it runs less and less often. */
-function unread(
+function payloadFailed(
   state: HealthState,
   { kind, reason }: { kind: "costly" | "unpaid"; reason: string },
 ): HealthState {
   const payloadFailures = state.payloadFailures + 1;
   const next = { ...state, payloadFailures };
-  if (payloadFailures < tolerated) return next;
+  if (payloadFailures < degradedAfterFailures) return next;
   const words = `The payload could not be read ${payloadFailures} times in a row, so the payloadQuery is run less often. Waiting messages are kept.`;
   // A lack of points doesn't suspend it: the bucket refills by itself
   const isSuspended =
-    state.health === "SUSPENDED" || (kind === "costly" && payloadFailures >= suspendedByPayload);
+    state.health === "SUSPENDED" || (kind === "costly" && payloadFailures >= suspendedAfterPayloadFailures);
   return {
     ...next,
     health: isSuspended ? "SUSPENDED" : "DEGRADED",
@@ -111,7 +111,7 @@ function unread(
   };
 }
 
-function failed(state: HealthState, reason: string, now: number): HealthState {
+function deliveryFailed(state: HealthState, reason: string, now: number): HealthState {
   const failures = state.failures + 1;
   const failingSince = state.failingSince ?? now;
   const next = { failures, failingSince, payloadFailures: 0 };
@@ -121,7 +121,7 @@ function failed(state: HealthState, reason: string, now: number): HealthState {
   }
   // It was suspended or paused for another reason, which is gone, because a message was sent
   const wasKept = state.health === "SUSPENDED" || (state.health === "DEGRADED" && state.payloadFailures > 0);
-  if (failures < tolerated && !wasKept) return { ...state, ...next };
+  if (failures < degradedAfterFailures && !wasKept) return { ...state, ...next };
   const words = failures === 1 ? "The last attempt failed." : `The last ${failures} attempts failed.`;
   return { ...next, health: "DEGRADED", reason: `${words} The last failure: ${reason}` };
 }
@@ -130,7 +130,7 @@ function failed(state: HealthState, reason: string, now: number): HealthState {
  * Whether to try all waiting messages at once: the receiver works again after a longer outage, so they needn't wait for
  * the schedule.
  */
-export function isBack(before: HealthState, after: HealthState, now: number): boolean {
+export function hasRecovered(before: HealthState, after: HealthState, now: number): boolean {
   if (after.health !== "HEALTHY" || after.failures > 0 || after.payloadFailures > 0) return false;
   if (before.payloadFailures > 0) return true;
   if (before.health === "HEALTHY") return false;

@@ -1,7 +1,7 @@
-import type { Attempted } from "./attempt.ts";
-import { healthAfter, isBack, pauseAfterMs, probeAfterMs } from "./subscription-health.ts";
+import type { AttemptResult } from "./attempt.ts";
+import { healthAfter, hasRecovered, pauseAfterMs, probeAfterMs } from "./subscription-health.ts";
 import type { HealthState } from "./subscription-health.ts";
-import type { NextState, Result } from "./delivery-queues.ts";
+import type { NextState, DeliveryResult } from "./delivery-queues.ts";
 import type { RetryClock } from "./retry-schedule.ts";
 import { delayMsAfter } from "./retry-schedule.ts";
 
@@ -14,16 +14,16 @@ const minPauseMs = 1_000;
  * @param before health of the subscriptions before. Attempts of missing subscriptions, which were deleted, are left out
  * @param goesOn whether this process keeps the queue for its next delivery
  */
-export function judge(
-  attempts: Attempted[],
+export function judgeAttempts(
+  attempts: AttemptResult[],
   before: Map<string, HealthState>,
   now: number,
   clock: RetryClock,
-  goesOn: (attempted: Attempted) => boolean,
-): { results: Result[]; states: NextState[] } {
-  const after = new Map<string, After>();
+  goesOn: (attempted: AttemptResult) => boolean,
+): { results: DeliveryResult[]; states: NextState[] } {
+  const after = new Map<string, StateAfter>();
   for (const [id, state] of before) after.set(id, { state, pause: null, hurry: false });
-  const results: Result[] = [];
+  const results: DeliveryResult[] = [];
   for (const attempted of attempts) {
     const { outcome, delivery } = attempted;
     const known = after.get(delivery.subscription_id);
@@ -31,16 +31,16 @@ export function judge(
     if (outcome) {
       const { state } = known;
       known.state = healthAfter(state, outcome, now);
-      known.pause = pauseOf(attempted, known.state, clock);
-      known.hurry ||= isBack(state, known.state, now);
+      known.pause = computePause(attempted, known.state, clock);
+      known.hurry ||= hasRecovered(state, known.state, now);
     }
-    results.push(resultOf(attempted, known.state, clock, goesOn(attempted)));
+    results.push(deliveryResult(attempted, known.state, clock, goesOn(attempted)));
   }
   return { results, states: [...after].map(([id, known]) => nextState(id, known, clock)) };
 }
 
 /** A subscription after attempts. */
-interface After {
+interface StateAfter {
   state: HealthState;
   /** Null when nothing was sent. */
   pause: Pause | null;
@@ -55,14 +55,18 @@ interface Pause {
   probedAfterMs: number;
 }
 
-function pauseOf({ outcome, retryAfterMs }: Attempted, state: HealthState, { pace }: RetryClock): Pause {
+function computePause(
+  { outcome, retryAfterMs }: AttemptResult,
+  state: HealthState,
+  { pace }: RetryClock,
+): Pause {
   if (outcome?.kind === "unpaid")
     return { pausedForMs: Math.max(retryAfterMs ?? 0, minPauseMs), probedAfterMs: 0 };
   const pause = outcome?.kind === "costly" ? pauseAfterMs(state) : null;
   return { pausedForMs: pause === null ? null : Math.round(pause * pace), probedAfterMs: retryAfterMs ?? 0 };
 }
 
-function nextState(id: string, { state, pause, hurry }: After, { pace }: RetryClock): NextState {
+function nextState(id: string, { state, pause, hurry }: StateAfter, { pace }: RetryClock): NextState {
   const { health, reason, failures, failingSince, payloadFailures } = state;
   const probe = probeAfterMs(state);
   return {
@@ -79,7 +83,12 @@ function nextState(id: string, { state, pause, hurry }: After, { pace }: RetryCl
   };
 }
 
-function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, goOn: boolean): Result {
+function deliveryResult(
+  attempted: AttemptResult,
+  state: HealthState,
+  clock: RetryClock,
+  goOn: boolean,
+): DeliveryResult {
   const { delivery, outcome, attempt, retryAfterMs } = attempted;
   const { delivery_id, subscription_id, entity_id, claim, failures, is_early } = delivery;
   const named = { delivery: delivery_id, subscription: subscription_id, entity: entity_id, claim };
@@ -87,7 +96,7 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
   const isOpen = state.health === "HEALTHY" || state.health === "DEGRADED";
   if (outcome?.kind === "delivered")
     return { ...result, state: "delivered", counted: false, delay_ms: 0, go_on: goOn && isOpen };
-  const waits = (delay_ms: number | null): Result => ({
+  const waits = (delay_ms: number | null): DeliveryResult => ({
     ...result,
     state: "pending",
     counted: false,
@@ -97,7 +106,7 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
   if (attempt === null) return waits(retryAfterMs ?? 0);
   // A failed payloadQuery says nothing about the message
   if (outcome?.kind === "costly" || outcome?.kind === "unpaid")
-    return waits(pauseOf(attempted, state, clock).pausedForMs);
+    return waits(computePause(attempted, state, clock).pausedForMs);
   // While a subscription is suspended, probes don't count towards giving up on the message
   if (!isOpen) return waits(delayMsAfter(1, retryAfterMs, clock));
   // Attempts ahead of their schedule don't count either: the scheduled ones still follow

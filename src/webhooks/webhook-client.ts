@@ -4,10 +4,10 @@ import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import type { LookupFunction } from "node:net";
 import type { AllowList } from "./addresses.ts";
-import { destinationOf, guardedLookup, RefusedDestination } from "./destination.ts";
+import { parseDestination, guardedLookup, RefusedDestination } from "./destination.ts";
 
 /** The response of a receiver. */
-export interface ReceiverAnswer {
+export interface ReceiverResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   /** The beginning of the body. */
@@ -15,7 +15,7 @@ export interface ReceiverAnswer {
 }
 
 /** Thrown if there was no response. The message is for the subscriber. */
-export class NoAnswer extends Error {
+export class NoResponse extends Error {
   override name = "NoAnswer";
 }
 
@@ -64,20 +64,20 @@ export class WebhookClient {
   /**
    * Sends a message once.
    *
-   * @throws {NoAnswer | RefusedDestination} if there was no response
+   * @throws {NoResponse | RefusedDestination} if there was no response
    */
-  async post(address: string, headers: Record<string, string>, body: string): Promise<ReceiverAnswer> {
-    const url = destinationOf(address, this.#allowed);
+  async post(address: string, headers: Record<string, string>, body: string): Promise<ReceiverResponse> {
+    const url = parseDestination(address, this.#allowed);
     const tooLate = AbortSignal.timeout(this.#timeoutMs);
     try {
       return await this.#send(url, headers, body, tooLate);
     } catch (error) {
       if (error instanceof RefusedDestination) throw error;
       if (tooLate.aborted)
-        throw new NoAnswer(`There was no response within ${this.#timeoutMs / 1000} seconds.`, {
+        throw new NoResponse(`There was no response within ${this.#timeoutMs / 1000} seconds.`, {
           cause: error,
         });
-      throw new NoAnswer(inWords(error as NodeJS.ErrnoException), { cause: error });
+      throw new NoResponse(describeFailure(error as NodeJS.ErrnoException), { cause: error });
     }
   }
 
@@ -93,7 +93,7 @@ export class WebhookClient {
     body: string,
     signal: AbortSignal,
     isLast = false,
-  ): Promise<ReceiverAnswer> {
+  ): Promise<ReceiverResponse> {
     const { request: open } = url.protocol === "https:" ? https : http;
     const request = open(url, {
       method: "POST",
@@ -119,13 +119,13 @@ export class WebhookClient {
     return {
       status: response.statusCode!,
       headers: response.headers,
-      body: await beginningOf(response, this.#bodyTimeoutMs),
+      body: await readBeginning(response, this.#bodyTimeoutMs),
     };
   }
 }
 
 /** Reads the first characters of a body. Errors don't matter: the status is known. */
-async function beginningOf(response: IncomingMessage, bodyTimeoutMs: number): Promise<string> {
+async function readBeginning(response: IncomingMessage, bodyTimeoutMs: number): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   const giveUp = setTimeout(() => response.destroy(), bodyTimeoutMs);
@@ -162,7 +162,7 @@ const reasons: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "The certificate is for another name.",
 };
 
-function inWords({
+function describeFailure({
   code = "",
   errors,
 }: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): string {

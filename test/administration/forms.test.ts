@@ -199,7 +199,7 @@ test("when the database is away the page says so, and the same page works when i
   const page = await there.get("/admin/tokens");
   assert.equal(page.status, 503);
   assert.match(textOf(page), /The database can’t be reached.*Request ID/);
-  proxy.mend();
+  proxy.restore();
   await until(async () => (await there.get("/admin/tokens")).status === 200);
   await process.close();
   await proxy.close();

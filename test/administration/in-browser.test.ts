@@ -5,7 +5,7 @@ import { createAdministrator } from "../../src/auth/administrators.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
-import { andLoad, bringAxe, openWindow, violationsOn } from "../lib/browser-window.ts";
+import { actAndLoad, addAxe, openWindow, findViolations } from "../lib/browser-window.ts";
 import { skipBrowser, startChromium } from "../lib/chromium.ts";
 import { HttpBrowser, password } from "./browser.ts";
 
@@ -42,7 +42,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.goto("/admin");
     await page.getByLabel("Name or e-mail address").fill("anna@example.com");
     await page.getByLabel("Password").fill(password);
-    await andLoad(page, () => page.getByRole("button", { name: "Log in" }).click());
+    await actAndLoad(page, () => page.getByRole("button", { name: "Log in" }).click());
     await page.getByRole("heading", { name: "API credentials", level: 1 }).waitFor();
   }
 
@@ -53,11 +53,11 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
       await page.setViewportSize({ width, height: 800 });
       const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       assert.equal(isTooWide, false, `${name} fits ${width} pixels`);
-      assert.deepEqual(await violationsOn(page), [], `${name}, ${width} pixels`);
+      assert.deepEqual(await findViolations(page), [], `${name}, ${width} pixels`);
     }
     // Only contrast depends on the colours, and colours don't on the width
     await page.emulateMedia({ colorScheme: "dark" });
-    assert.deepEqual(await violationsOn(page, ["color-contrast"]), [], `${name}, dark`);
+    assert.deepEqual(await findViolations(page, ["color-contrast"]), [], `${name}, dark`);
     await page.emulateMedia({ colorScheme: "light" });
   }
 
@@ -83,8 +83,8 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
 
   test("no page has a fault that axe knows of, at 360 and 1280 pixels, nor in dark", async () => {
     const { page, faults } = await open();
-    await bringAxe(page);
-    const press = (name: string) => andLoad(page, () => page.getByRole("button", { name }).click());
+    await addAxe(page);
+    const press = (name: string) => actAndLoad(page, () => page.getByRole("button", { name }).click());
     await page.goto("/admin/log-in");
     await inspect(page, "log-in");
     await press("Log in");
@@ -103,7 +103,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await inspect(page, "secret");
     const secret = (await page.locator("#secret").textContent())!;
     const clientId = (await page.locator("#client-id").textContent())!;
-    await andLoad(page, () => page.getByRole("link", { name: "I have copied it" }).click());
+    await actAndLoad(page, () => page.getByRole("link", { name: "I have copied it" }).click());
     const path = new URL(page.url()).pathname;
     const token = await service.tokenFor({ id: "", clientId, clientSecret: secret });
     await service.ask(token, { query });
@@ -148,7 +148,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     }
     await page.goto(webhook);
     const delivery = page.getByRole("region", { name: "Table of deliveries" }).getByRole("link");
-    await andLoad(page, () => delivery.click());
+    await actAndLoad(page, () => delivery.click());
     await page.getByText("<script>throw").waitFor();
     await inspect(page, "delivery");
     await page.goto("/admin/account");
@@ -198,7 +198,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Skip to content");
     await page.keyboard.press("Enter");
     await go("a[href='/admin/tokens/new']");
-    await andLoad(page, () => page.keyboard.press("Enter"));
+    await actAndLoad(page, () => page.keyboard.press("Enter"));
     await go("#name");
     await page.keyboard.type("By keyboard");
     await go("[name='access.stocks']");
@@ -220,11 +220,11 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   test("everything can be done without JavaScript", async () => {
     const { page } = await open({ javaScriptEnabled: false });
     await logIn(page);
-    await andLoad(page, () => page.getByRole("link", { name: "New API credential" }).click());
+    await actAndLoad(page, () => page.getByRole("link", { name: "New API credential" }).click());
     assert.equal(await page.getByText("Set all to").isVisible(), false);
     await page.getByLabel("Name").fill("Without script");
     await page.getByRole("group", { name: "Warehouses", exact: true }).getByLabel("Write").check();
-    await andLoad(page, () => page.getByRole("button", { name: "Create API credential" }).click());
+    await actAndLoad(page, () => page.getByRole("button", { name: "Create API credential" }).click());
     assert.equal(await page.getByRole("button", { name: /^Copy/ }).count(), 0, "no buttons that do nothing");
     const credentials = {
       id: "",

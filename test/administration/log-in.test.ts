@@ -5,8 +5,8 @@ import {
   deactivateAdministrator,
   resetPassword,
 } from "../../src/auth/administrators.ts";
-import { networkOf } from "../../src/lib/network-of.ts";
-import { ownPath } from "../../src/administration/session.ts";
+import { clientNetwork } from "../../src/lib/network-of.ts";
+import { administrationPath } from "../../src/administration/session.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { loggedIn, password, textOf, HttpBrowser } from "./browser.ts";
@@ -150,11 +150,11 @@ test("an address that tries many names is stopped, and others are not", async ()
 });
 
 test("addresses of one network count together", () => {
-  assert.equal(networkOf("192.0.2.7"), "192.0.2.7");
-  assert.equal(networkOf("::ffff:192.0.2.7"), "192.0.2.7");
-  assert.equal(networkOf("2001:db8::1"), "2001:db8::/64");
-  assert.equal(networkOf("2001:db8:0:1:2:3:4:5"), "2001:db8:0:1::/64");
-  assert.equal(networkOf("::1"), "::/64");
+  assert.equal(clientNetwork("192.0.2.7"), "192.0.2.7");
+  assert.equal(clientNetwork("::ffff:192.0.2.7"), "192.0.2.7");
+  assert.equal(clientNetwork("2001:db8::1"), "2001:db8::/64");
+  assert.equal(clientNetwork("2001:db8:0:1:2:3:4:5"), "2001:db8:0:1::/64");
+  assert.equal(clientNetwork("::1"), "::/64");
 });
 
 test("an address that isn't a trusted proxy's word doesn't count", async () => {
@@ -254,10 +254,10 @@ test("one is only ever led to pages of the administration", () => {
     "/admin\\@evil.example",
     "http://[",
   ])
-    assert.equal(ownPath(bad), "/admin", bad);
-  assert.equal(ownPath("//evil.example/admin/tokens"), "/admin/tokens", "the path alone");
-  assert.equal(ownPath("/admin/tokens/new?x=1"), "/admin/tokens/new?x=1");
-  assert.equal(ownPath("http://127.0.0.1:4000/admin/activity"), "/admin/activity");
+    assert.equal(administrationPath(bad), "/admin", bad);
+  assert.equal(administrationPath("//evil.example/admin/tokens"), "/admin/tokens", "the path alone");
+  assert.equal(administrationPath("/admin/tokens/new?x=1"), "/admin/tokens/new?x=1");
+  assert.equal(administrationPath("http://127.0.0.1:4000/admin/activity"), "/admin/activity");
 });
 
 test("changing the password ends other sessions, keeps this one, and takes the new password from then on", async () => {

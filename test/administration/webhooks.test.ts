@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { rowsOf } from "../lib/database.ts";
+import { queryRows } from "../lib/database.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -33,7 +33,7 @@ beforeEach(async () => {
   receiver.received.length = 0;
 });
 
-const rows = rowsOf(() => service.owner);
+const rows = queryRows(() => service.owner);
 const subscriptionOf = async (id: string) =>
   (await rows("select * from events.webhook_subscription where id = $1", [id]))[0];
 const noted = () =>

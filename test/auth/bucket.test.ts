@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import type { Bucket, Taken } from "../../src/auth/rate-limits/bucket.ts";
+import type { Bucket, TakeResult } from "../../src/auth/rate-limits/bucket.ts";
 import { BucketsInMemory } from "../../src/auth/rate-limits/buckets-in-memory.ts";
 import { BucketsInPostgres } from "../../src/auth/rate-limits/buckets-in-postgres.ts";
 import { useDatabase } from "../lib/database.ts";
@@ -48,7 +48,7 @@ describe("a bucket in memory", () => {
 
 describe("a bucket in Postgres", () => {
   const used = useDatabase("template_schema");
-  const inTurn = async (pool: pg.Pool, points: number[]): Promise<Taken[]> => {
+  const inTurn = async (pool: pg.Pool, points: number[]): Promise<TakeResult[]> => {
     const buckets = new BucketsInPostgres(pool);
     const taken = [];
     for (const each of points) taken.push(await buckets.take({ ...bucket, perSecond: 0.01 }, "a", each));

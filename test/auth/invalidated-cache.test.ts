@@ -3,9 +3,9 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { InvalidatedCache } from "../../src/auth/invalidated-cache.ts";
-import { markReader } from "../../src/auth/rights-now.ts";
+import { createMarkReader } from "../../src/auth/rights-now.ts";
 import { createPool } from "../../src/postgres/pool.ts";
-import { ListeningPlaces } from "../../src/merchants/listening-places.ts";
+import { ListenerSlots } from "../../src/merchants/listening-places.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -20,7 +20,7 @@ before(async () => {
   pool = createPool(database.loginUrl, { max: 2 });
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-  cache = new InvalidatedCache(pool, pino({ level: "silent" }), markReader(pool, null));
+  cache = new InvalidatedCache(pool, pino({ level: "silent" }), createMarkReader(pool, null));
   await until(() => cache.isListening);
 });
 after(async () => {
@@ -78,8 +78,8 @@ test("a question that fails is asked again", async () => {
 
 test("who can't listen sees by a mark whether anything has changed", async () => {
   const silent = pino({ level: "silent" });
-  const deaf = new InvalidatedCache(pool, silent, markReader(pool, null), {
-    listen: new ListeningPlaces(0).listenWhileUsed,
+  const deaf = new InvalidatedCache(pool, silent, createMarkReader(pool, null), {
+    listen: new ListenerSlots(0).listenWhileUsed,
   });
   let asked = 0;
   const ask = () => Promise.resolve(++asked);

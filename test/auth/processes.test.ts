@@ -131,7 +131,7 @@ test("while the database is gone: 503 and SERVICE_UNAVAILABLE; afterwards all is
     assert.equal(headers.get("retry-after"), "1");
     assert.equal((await fetch(`${process.url}/healthz`)).status, 503);
     await assert.rejects(process.tokenFor(await service.credential()), /503/);
-    proxy.mend();
+    proxy.restore();
     assert.deepEqual(await codesOf(process, token), []);
     assert.equal((await fetch(`${process.url}/healthz`)).status, 200);
   } finally {

@@ -155,7 +155,7 @@ test("while the database is away counts are kept, and written when it is back", 
   usage.note(credentials.id, "unstable");
   await usage.flush();
   usage.note(credentials.id, "unstable");
-  proxy.mend();
+  proxy.restore();
   await usage.flush();
   assert.equal((await usesOf(credentials.id))[0].requests, 2);
   await usage.close();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { difference, saysTheSame } from "../../bench/measure/equality.ts";
+import { difference, isSameAnswer } from "../../bench/measure/equality.ts";
 
 const uuid = "018fd2d0-081f-73dc-8edd-7c7360cdaaf2";
 const other = "018fd2d0-0804-7444-81ae-407535f90524";
@@ -17,7 +17,7 @@ describe("answers say the same", () => {
     ["with fields in another order", { a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1 }],
   ] as const) {
     it(what, () => {
-      assert.equal(saysTheSame(one, two), true);
+      assert.equal(isSameAnswer(one, two), true);
       assert.equal(difference(one, two), null);
     });
   }
@@ -39,7 +39,7 @@ describe("answers differ", () => {
     ["when null is there instead of an object", { node: null }, { node: {} }, /node is null/],
   ] as const) {
     it(what, () => {
-      assert.equal(saysTheSame(one, two), false);
+      assert.equal(isSameAnswer(one, two), false);
       assert.match(difference(one, two)!, where);
     });
   }

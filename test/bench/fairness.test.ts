@@ -2,20 +2,21 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { AttackOutcome } from "../../bench/fairness/arena.ts";
 import { attacks } from "../../bench/fairness/attacks/all.ts";
-import { brokenBounds, mib } from "../../bench/fairness/bounds.ts";
-import type { Experience } from "../../bench/fairness/normal-clients.ts";
+import { violatedBounds, mib } from "../../bench/fairness/bounds.ts";
+import type { ClientResults } from "../../bench/fairness/normal-clients.ts";
 import { fairnessFiles } from "../../bench/report/fairness.ts";
 import { describeMachine } from "../../bench/report/machine.ts";
 
-const experience = (p99: number, failures: string[] = [], requests = 100): Experience => {
+const experience = (p99: number, failures: string[] = [], requests = 100): ClientResults => {
   return { requests, failures, p50: p99 / 2, p99, max: p99 };
 };
-const outcome = (beside: Experience, memoryInMib = 300): AttackOutcome => {
+const outcome = (beside: ClientResults, memoryInMib = 300): AttackOutcome => {
   return { beside, answers: { 200: 3 }, memory: memoryInMib * mib, isOfAttack: true };
 };
 
 it("an attack is noticed by its p99, its failures and its memory", () => {
-  const kept = (quiet: number, result: AttackOutcome) => brokenBounds(experience(quiet), result).length === 0;
+  const kept = (quiet: number, result: AttackOutcome) =>
+    violatedBounds(experience(quiet), result).length === 0;
   assert.ok(kept(5, outcome(experience(100))));
   assert.ok(!kept(5, outcome(experience(101))));
   assert.ok(kept(20, outcome(experience(200))));

@@ -2,7 +2,7 @@
 // test/fairness.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { restAfter } from "../../src/bulk/import-rows.ts";
+import { pauseAfter } from "../../src/bulk/import-rows.ts";
 import { jsonLines } from "../../src/bulk/json-lines.ts";
 import { boundedBytes } from "../../src/bulk/upload.ts";
 
@@ -53,18 +53,18 @@ describe("an import", () => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const { signal } = new AbortController();
     let isOver = false;
-    const resting = restAfter(120, true, signal).then(() => (isOver = true));
+    const resting = pauseAfter(120, true, signal).then(() => (isOver = true));
     t.mock.timers.tick(119);
     await Promise.resolve();
     assert.equal(isOver, false);
     t.mock.timers.tick(1);
     await resting;
-    await restAfter(120, false, signal);
+    await pauseAfter(120, false, signal);
   });
 
   it("doesn't rest while it is to stop", async () => {
     const stop = new AbortController();
-    const resting = restAfter(3_600_000, true, stop.signal);
+    const resting = pauseAfter(3_600_000, true, stop.signal);
     stop.abort();
     await resting;
   });

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { startBulk } from "../../src/bulk/bulk-work.ts";
 import type { BulkOptions, BulkWork } from "../../src/bulk/bulk-work.ts";
 import { defaultBulkLimits } from "../../src/bulk/bulk-limits.ts";
-import { asApiLogin } from "../../src/postgres/roles.ts";
+import { toApiLoginUrl } from "../../src/postgres/roles.ts";
 import { gid } from "../lib/ids.ts";
 import type { HttpAnswer, TestProcess } from "../lib/service.ts";
 import { read } from "../lib/service.ts";
@@ -19,7 +19,7 @@ export function startTestBulk(
   const { usedByOthers } = usage;
   const usual = {
     url,
-    apiUrl: asApiLogin(url)!,
+    apiUrl: toApiLoginUrl(url)!,
     concurrency: 1,
     tracing: null,
     limits: defaultBulkLimits,

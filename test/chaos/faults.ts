@@ -141,28 +141,28 @@ function networkFaults({ network }: World): Fault[] {
       {
         ...{ name: `service ${which + 1} is cut off from Postgres`, part: part(which) },
         begin: async () => proxy.cut(),
-        mend: async () => proxy.mend(),
+        mend: async () => proxy.restore(),
       },
       {
         ...{ name: `nothing gets through between service ${which + 1} and Postgres`, part: part(which) },
-        begin: async () => proxy.hold(),
-        mend: async () => proxy.mend(),
+        begin: async () => proxy.freeze(),
+        mend: async () => proxy.restore(),
       },
     ]),
     {
       ...{ name: "the replica is cut off from the services", part: "replica" },
       begin: async () => network.toReplica.cut(),
-      mend: async () => network.toReplica.mend(),
+      mend: async () => network.toReplica.restore(),
     },
     {
       ...{ name: "nothing gets through between the services and the replica", part: "replica" },
-      begin: async () => network.toReplica.hold(),
-      mend: async () => network.toReplica.mend(),
+      begin: async () => network.toReplica.freeze(),
+      mend: async () => network.toReplica.restore(),
     },
     {
       ...{ name: "nothing gets through from the primary to the replica", part: "replica" },
-      begin: async () => network.replication.hold(),
-      mend: async () => network.replication.mend(),
+      begin: async () => network.replication.freeze(),
+      mend: async () => network.replication.restore(),
     },
   ];
 }

@@ -207,11 +207,11 @@ ignore_startup_parameters = options,extra_float_digits`;
     await world.replica.query("select pg_promote()");
     world.primary = world.replica;
     const { primary: promoted } = world;
-    replication.leadTo(promoted.adminUrl);
-    for (const each of [direct, toBouncer ?? second]) each.leadTo(promoted.adminUrl);
+    replication.redirectTo(promoted.adminUrl);
+    for (const each of [direct, toBouncer ?? second]) each.redirectTo(promoted.adminUrl);
     await rm(lost.folder, { recursive: true, force: true });
     world.replica = await standbyOf(promoted, ++count);
-    toReplica.leadTo(world.replica.adminUrl);
+    toReplica.redirectTo(world.replica.adminUrl);
   };
   return world;
 }

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import { buildSchema } from "graphql";
-import { apiChanges } from "../../src/check/api-changes.ts";
+import { findApiChanges } from "../../src/check/api-changes.ts";
 import { printDifference } from "../../src/check/changelog.ts";
 import { apiDiff, eventDiff } from "../../src/check/api-diff.ts";
 import { check } from "../../src/check/check.ts";
-import { eventChanges } from "../../src/check/event-changes.ts";
+import { findEventChanges } from "../../src/check/event-changes.ts";
 import type { Finding } from "../../src/check/finding.ts";
 import { frozenVersions } from "../../src/check/frozen.ts";
-import { brokenOperations, readOperations } from "../../src/check/used-operations.ts";
+import { findBrokenOperations, readProjectOperations } from "../../src/check/used-operations.ts";
 import { readState } from "../../src/check/state.ts";
 import { useDatabase } from "../lib/database.ts";
 
@@ -100,11 +100,11 @@ describe("what a migration changes for clients", () => {
 test("operations of guides, examples and tests that would break are named", async () => {
   const sdl = await readFile(new URL("../../schema/unstable.graphql", import.meta.url), "utf8");
   const before = buildSchema(sdl);
-  const operations = await readOperations();
+  const operations = await readProjectOperations();
   assert.ok(operations.length > 50);
-  assert.deepEqual(brokenOperations(operations, before, before), []);
+  assert.deepEqual(findBrokenOperations(operations, before, before), []);
   const after = buildSchema(sdl.replace(/^ {2}availableStock: /gm, "  stockAvailable: "));
-  const broken = brokenOperations(operations, before, after);
+  const broken = findBrokenOperations(operations, before, after);
   assert.ok(broken.some(({ file, line }) => file === "README.md" && line! > 1));
   for (const { reason } of broken) assert.match(reason, /availableStock/);
 });
@@ -158,9 +158,9 @@ test("changes of an API are told by what they mean", async () => {
     [sdl("a(b: Int = 1): Int"), sdl("a(b: Int): Int"), ["dangerous Query.a.b"]],
   ];
   for (const [one, other, expected] of cases) {
-    const changes = await apiChanges(one, other);
+    const changes = await findApiChanges(one, other);
     assert.deepEqual(
-      changes.map(({ weight, path }) => `${weight} ${path}`),
+      changes.map(({ impact: weight, path }) => `${weight} ${path}`),
       expected,
       other,
     );
@@ -185,8 +185,8 @@ test("changes of the bodies of events are told by what they mean", () => {
   const schema = (properties: object, required = Object.keys(properties)) => ({
     t: { type: "object", properties, required },
   });
-  const told = (...[one, other]: Parameters<typeof eventChanges>) =>
-    eventChanges(one, other).map(({ weight, path }) => `${weight} ${path}`);
+  const told = (...[one, other]: Parameters<typeof findEventChanges>) =>
+    findEventChanges(one, other).map(({ impact: weight, path }) => `${weight} ${path}`);
   const text = { type: "string" };
   assert.deepEqual(told(schema({ a: text }), schema({ a: text })), []);
   assert.deepEqual(told(schema({ a: text }), schema({ b: text })), ["breaking t.a", "added t.b"]);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check } from "../../src/check/check.ts";
-import type { Source } from "../../src/check/check-source.ts";
-import { findByLint, readLints } from "../../src/check/lints.ts";
+import type { CheckStep } from "../../src/check/check-source.ts";
+import { runLint, readLints } from "../../src/check/lints.ts";
 import { printFindings } from "../../src/check/report.ts";
 import { useDatabase } from "../lib/database.ts";
 import { findingsOf } from "./support.ts";
@@ -11,9 +11,9 @@ import { findingsOf } from "./support.ts";
 const lints = (await readLints()).filter(({ name }) =>
   /^(row-level-security|ownership|definer-function)$/.test(name),
 );
-const some: Source[] = lints.map((lint) => ({
+const some: CheckStep[] = lints.map((lint) => ({
   name: lint.name,
-  find: ({ client }) => findByLint(client, lint),
+  find: ({ client }) => runLint(client, lint),
 }));
 
 describe("the check", () => {

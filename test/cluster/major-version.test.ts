@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { withClient } from "../../src/postgres/client.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
 import { openDatabase } from "../../src/migrations/open-database.ts";
-import { settingsFrom } from "../../src/process/settings.ts";
+import { parseSettings } from "../../src/process/settings.ts";
 import { runCommand, temporaryFolder } from "../commands/process.ts";
 import { dumpPrograms } from "../lib/dump-programs.ts";
 import { copyPrepared, unsafe } from "../lib/prepared.ts";
@@ -58,7 +58,7 @@ test("the data move to another major version of Postgres, by the steps of docs/g
   // As if the new code had a newer Postgres
   await writeFile(join(home, "postgres/PG_VERSION"), "17\n");
   const settings = { DATA_DIRECTORY: home, PATH };
-  const production = settingsFrom({ ...settings, NODE_ENV: "production", RUN_AS: "root" });
+  const production = parseSettings({ ...settings, NODE_ENV: "production", RUN_AS: "root" });
   await assert.rejects(openDatabase(production), {
     name: "UserError",
     message: /belongs to Postgres 17, but this is Postgres 18\. docs\/guides\/backups\.md/,

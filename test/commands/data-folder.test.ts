@@ -8,7 +8,7 @@ import { withClient } from "../../src/postgres/client.ts";
 import { openFolder } from "../../src/cluster/content.ts";
 import { openAsAdmin } from "../../src/migrations/open-database.ts";
 import type { DatabaseSettings } from "../../src/migrations/open-database.ts";
-import { settingsFrom } from "../../src/process/settings.ts";
+import { parseSettings } from "../../src/process/settings.ts";
 import { copyPrepared } from "../lib/prepared.ts";
 import { runAllOn, temporaryFolder } from "./process.ts";
 
@@ -26,7 +26,7 @@ after(() => folder.remove());
 const at = (name: string) => join(folder.path, name);
 
 const settingsOf = (name: string, variables: Record<string, string> = {}) =>
-  settingsFrom({
+  parseSettings({
     ...{ DATA_DIRECTORY: at(name), HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "error" },
     // A service of its own process would become another user
     RUN_AS: "root",

@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import pg from "pg";
 import { examine } from "../../src/commands/doctor/examine.ts";
 import type { Finding } from "../../src/commands/doctor/finding.ts";
-import { settingsFrom } from "../../src/process/settings.ts";
+import { parseSettings } from "../../src/process/settings.ts";
 import type { Settings } from "../../src/process/settings.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -33,7 +33,7 @@ interface Seeded {
 /** All findings, each as a line. */
 async function found({ settings = {}, clockMs = 0 }: Seeded = {}): Promise<string[]> {
   const examined = await examine({
-    settings: { ...settingsFrom({ DATABASE_URL: database.adminUrl }), ...settings },
+    settings: { ...parseSettings({ DATABASE_URL: database.adminUrl }), ...settings },
     client: admin,
     url: database.adminUrl,
     now: () => Date.now() + clockMs,
@@ -124,7 +124,7 @@ test("a demonstration shop gives no warnings, and nothing waits for its receiver
     await demo.close();
   });
   await client.connect();
-  const settings = settingsFrom({ DATABASE_URL: demo.adminUrl });
+  const settings = parseSettings({ DATABASE_URL: demo.adminUrl });
   const examined = await examine({ settings, client, url: demo.adminUrl, now: Date.now });
   const warnings = examined
     .filter(({ name }) => name !== "Postgres' settings")

@@ -7,8 +7,8 @@ import { after, before, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { withClient } from "../../src/postgres/client.ts";
-import { databaseOf } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/migrations/templates.ts";
+import { merchantDatabaseName } from "../../src/merchants/merchant-database.ts";
+import { urlOfDatabase } from "../../src/migrations/templates.ts";
 import { forgetMerchant, storeMerchant } from "../../src/merchants/directory.ts";
 import { runAllOn } from "./process.ts";
 
@@ -61,7 +61,7 @@ before(async () => {
 after(async () => {
   await merchants("remove", name, "--drop");
   await withClient(adminUrl, async (admin) => {
-    for (const each of [moved, databaseOf(name)])
+    for (const each of [moved, merchantDatabaseName(name)])
       await admin.query(`drop database if exists "${each}" with (force)`);
   });
   await rm(folder, { recursive: true, force: true });
@@ -102,7 +102,7 @@ suite("npx erp merchants", () => {
     assert.deepEqual(await files(), [`${name}.env`]);
 
     // One that fails doesn't stop the others, and is named
-    const gone = { name: "gone", databaseUrl: besides(url, "gone"), hosts: [], hasPath: true };
+    const gone = { name: "gone", databaseUrl: urlOfDatabase(url, "gone"), hosts: [], hasPath: true };
     await storeMerchant(folder, { ...gone, state: "active" });
     const migrated = await merchants("migrate", "--at-once", "1");
     assert.equal(migrated.code, 1);
@@ -120,9 +120,9 @@ suite("npx erp merchants", () => {
     assert.doesNotMatch(text, new RegExp(new URL(url).password));
 
     await withClient(adminUrl, (admin) =>
-      admin.query(`create database "${moved}" template "${databaseOf(name)}" owner service_owner`),
+      admin.query(`create database "${moved}" template "${merchantDatabaseName(name)}" owner service_owner`),
     );
-    const move = await merchantsAt(besides(adminUrl, moved), "move", name, "--copied");
+    const move = await merchantsAt(urlOfDatabase(adminUrl, moved), "move", name, "--copied");
     assert.equal(move.code, 0, move.text);
     const next = /DATABASE_URL="(.*)"/.exec(await readFile(file, "utf8"))![1]!;
     assert.equal(new URL(next).pathname, `/${moved}`);
@@ -131,8 +131,10 @@ suite("npx erp merchants", () => {
     await refusesOldPrograms();
     const refused = await merchants("remove", name, "--drop");
     assert.deepEqual([refused.code, await files()], [1, [`${name}.env`]]);
-    assert.match(refused.text, new RegExp(`drop database "${databaseOf(name)}"`));
-    await withClient(adminUrl, (admin) => admin.query(`drop database "${databaseOf(name)}" with (force)`));
+    assert.match(refused.text, new RegExp(`drop database "${merchantDatabaseName(name)}"`));
+    await withClient(adminUrl, (admin) =>
+      admin.query(`drop database "${merchantDatabaseName(name)}" with (force)`),
+    );
 
     assert.equal((await merchants("remove", name, "--drop")).code, 0);
     assert.deepEqual(await files(), []);

@@ -7,7 +7,7 @@ import { after, afterEach, before, describe, test } from "node:test";
 import pg from "pg";
 import { Project } from "./project.ts";
 import type { CommandProcess } from "./process.ts";
-import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { readCatalogue, describeDifferences } from "../lib/catalogue.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
@@ -26,7 +26,7 @@ before(async () => {
   settings = { DATABASE_URL: database.adminUrl };
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-  asBefore = await catalogueOf(owner);
+  asBefore = await readCatalogue(owner);
 });
 after(async () => {
   await owner.end();
@@ -36,7 +36,8 @@ after(async () => {
 
 const has = async (relation: string) =>
   (await owner.query("select to_regclass($1) is not null as found", [relation])).rows[0].found as boolean;
-const assertUntouched = async () => assert.deepEqual(differencesOf(asBefore, await catalogueOf(owner)), []);
+const assertUntouched = async () =>
+  assert.deepEqual(describeDifferences(asBefore, await readCatalogue(owner)), []);
 
 /** Migrations that are refused, and the expected messages. */
 const refused: Record<string, { text: string; says: RegExp[] }> = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import fc from "fast-check";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 import { seed } from "../lib/seed.ts";
 import { insertBookings } from "./insert-bookings.ts";
@@ -42,7 +42,7 @@ const state = `
 
 describe("bookings, directly and by triggers", () => {
   const used = useDatabase("template_demo");
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   let products: { id: string; batches: string[] }[];
   let places: Place[];
 

@@ -6,7 +6,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { printVersion } from "../../src/versions/sdl.ts";
 import type { ParsedSettings } from "../../src/migrations/graphile-migrate-private.ts";
 import { Project } from "../commands/project.ts";
-import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { readCatalogue, describeDifferences } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
@@ -101,8 +101,8 @@ describe("databases that are built from the committed migrations", () => {
     const atOnce = await project.database();
     open.push(atOnce);
 
-    const [one, other] = [await look(stepByStep, catalogueOf), await look(atOnce, catalogueOf)];
-    assert.deepEqual(differencesOf(one, withoutQueue(other)), []);
+    const [one, other] = [await look(stepByStep, readCatalogue), await look(atOnce, readCatalogue)];
+    assert.deepEqual(describeDifferences(one, withoutQueue(other)), []);
     assert.ok(one.size > 4000);
     assert.match(other.get("column api_2027_01.product_remarks.text")!, /@notNull\nThe remark\./);
     assert.ok(other.has("policy erp.product_remark.product_remark_select_api"));
@@ -122,7 +122,7 @@ describe("databases that are built from the committed migrations", () => {
     await project.uncommit(Object.keys(next).length);
     const production = await project.database();
     open.push(production);
-    const [one, other] = [await look(development, catalogueOf), await look(production, catalogueOf)];
-    assert.deepEqual(differencesOf(one, other), []);
+    const [one, other] = [await look(development, readCatalogue), await look(production, readCatalogue)];
+    assert.deepEqual(describeDifferences(one, other), []);
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { readCatalogue, describeDifferences } from "../lib/catalogue.ts";
 import { useDatabase } from "../lib/database.ts";
 
 /** What somebody may do by hand to what migrations derive: each changes something else. */
@@ -45,12 +45,12 @@ describe("what migrations derive", () => {
 
   for (const [what, changes] of Object.entries(rounds))
     it(`is as before after the next one, where it was ${what} by hand`, async () => {
-      const before = await catalogueOf(used.client);
+      const before = await readCatalogue(used.client);
       for (const change of changes) await used.client.query(change);
-      const made = differencesOf(before, await catalogueOf(used.client));
+      const made = describeDifferences(before, await readCatalogue(used.client));
       assert.ok(made.length >= changes.length, made.join("\n"));
       await finish();
-      assert.deepEqual(differencesOf(before, await catalogueOf(used.client)), []);
+      assert.deepEqual(describeDifferences(before, await readCatalogue(used.client)), []);
     });
 
   it("has each mutation as its comment says", async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import type { Template } from "../lib/database.ts";
-import { differences } from "../lib/proof.ts";
+import { ledgerDifferences } from "../lib/proof.ts";
 
 export interface Movement {
   quantity: number;
@@ -30,8 +30,8 @@ export function useLedger(template: Template) {
   after(() => assertProof());
   const used = useDatabase(template);
 
-  const rows = rowsOf(() => used.client);
-  const proof = () => differences(used.client);
+  const rows = queryRows(() => used.client);
+  const proof = () => ledgerDifferences(used.client);
   const assertProof = async () => assert.deepEqual(await proof(), []);
 
   /** Works as the owner in a transaction that is undone, after running its deferred triggers. */

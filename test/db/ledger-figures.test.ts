@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 
 type Place = [type: "warehouse" | "bin_location" | "special_stock_location", id: string];
@@ -32,7 +32,7 @@ describe("figures that follow from the ledger", () => {
   after(() => prove());
   const used = useDatabase("template_demo");
 
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   const prove = () => assertProof(used.client);
 
   /** Works as the owner in a transaction that is undone. The books must be right before that, too. */

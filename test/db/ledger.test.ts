@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 
 const narrowRoles = [
@@ -20,7 +20,7 @@ describe("the ledger", () => {
   // Its connection logs in as superuser, so that it can become any role
   const used = useDatabase("template_demo");
 
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   const prove = () => assertProof(used.client);
 
   /** Works in a transaction that is undone. The books must be right before that, too. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { findByLint, readLints } from "../../src/check/lints.ts";
+import { runLint, readLints } from "../../src/check/lints.ts";
 import type { Lint } from "../../src/check/lints.ts";
 import { useDatabase } from "../lib/database.ts";
 
@@ -10,7 +10,7 @@ const lints = await readLints();
 
 /** The findings of a lint, one a line. */
 const faultsOf = async (client: pg.ClientBase, lint: Lint) =>
-  (await findByLint(client, lint)).map(({ object, what }) => `${object}: ${what}`);
+  (await runLint(client, lint)).map(({ object, what }) => `${object}: ${what}`);
 
 /** For each lint, a mistake that it must find; where it is a union, one for each part. */
 const mistakes: Record<string, string | string[]> = {
@@ -136,7 +136,7 @@ describe("database lint", () => {
         await used.client.query("begin");
         try {
           await used.client.query(mistake);
-          const [found] = await findByLint(used.client, one);
+          const [found] = await runLint(used.client, one);
           assert.match(found?.object ?? "", /^\S/, mistake);
           assert.match(found!.why, /\.$/);
           assert.match(found!.remedy, /^\S.{10}/);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import pg from "pg";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 import { until } from "../lib/until.ts";
 
@@ -10,7 +10,7 @@ import { until } from "../lib/until.ts";
 
 describe("what changes while a call of one line waits for it", () => {
   const used = useDatabase("template_demo");
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   let product: string;
   let bin: string, from: string, to: string;
 

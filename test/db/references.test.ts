@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import pg from "pg";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
 // Foreign keys of movements are declared as not enforced: triggers ask for what movements by hand refer to, and bookings
@@ -9,7 +9,7 @@ import { until } from "../lib/until.ts";
 
 describe("what movements refer to", () => {
   const used = useDatabase("template_demo");
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   const nobody = "00000000-0000-7000-8000-000000000000";
   let product: string;
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { withClient } from "../../src/postgres/client.ts";
 import { hasCurrentMigration, migrateDatabase } from "../../src/migrations/migrations.ts";
-import { schemaOf } from "../../src/migrations/schema-file.ts";
+import { printSchemas } from "../../src/migrations/schema-file.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
 test("db/schema.sql is what the committed migrations make", async () => {
@@ -12,7 +12,7 @@ test("db/schema.sql is what the committed migrations make", async () => {
   const database = await openTestDatabase(isPending ? "template0" : "template_schema");
   try {
     if (isPending) await migrateDatabase(database.adminUrl);
-    const made = (await withClient(database.ownerUrl, schemaOf)).split("\n");
+    const made = (await withClient(database.ownerUrl, printSchemas)).split("\n");
     const written = (await readFile(new URL("../../db/schema.sql", import.meta.url), "utf8")).split("\n");
     const line = made.findIndex((text, i) => text !== written[i]);
     const around = (lines: string[]) => lines.slice(Math.max(line - 3, 0), line + 3).join("\n");

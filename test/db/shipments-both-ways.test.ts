@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import fc from "fast-check";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 import { seed } from "../lib/seed.ts";
 import { folded, state, writeByHand } from "./written-by-hand.ts";
@@ -11,7 +11,7 @@ import { folded, state, writeByHand } from "./written-by-hand.ts";
 
 describe("shipments and receipts, directly and by triggers", () => {
   const used = useDatabase("template_demo");
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   let products: string[];
   let batches: string[];
   /** Warehouses with a location, and a bin of the first one. */

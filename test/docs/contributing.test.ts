@@ -210,10 +210,10 @@ describe("the recipes of CONTRIBUTING.md", () => {
   it("a setting is read, and described", async () => {
     const [declaration] = blocksOf("Adding a setting");
     await insert("src/process/settings/service-settings.ts", "export const service = {\n", declaration!);
-    const { settingsFrom, settingsByTopic } =
+    const { parseSettings, settingsByTopic } =
       await project.import<typeof import("../../src/process/settings.ts")>("src/process/settings.ts");
-    assert.partialDeepStrictEqual(settingsFrom({}), { noteLength: 1_000 });
-    assert.partialDeepStrictEqual(settingsFrom({ NOTE_LENGTH: "5" }), { noteLength: 5 });
+    assert.partialDeepStrictEqual(parseSettings({}), { noteLength: 1_000 });
+    assert.partialDeepStrictEqual(parseSettings({ NOTE_LENGTH: "5" }), { noteLength: 5 });
     assert.ok(settingsByTopic.Service!.some(({ name }) => name === "NOTE_LENGTH"));
   });
 

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { ageOf } from "../../src/commands/demo.ts";
+import { countShiftDays } from "../../src/commands/demo.ts";
 
 /** A request of a guide, with the answer below it. */
 export interface Example {
@@ -63,7 +63,7 @@ export class GuideReader {
 
   /** @param until the day of the reader's shop */
   constructor(until: Date) {
-    this.#ageMs = ageOf(until) * dayMs;
+    this.#ageMs = countShiftDays(until) * dayMs;
   }
 
   /** Learns the ids of an answer by comparing it with the guide's. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { format } from "oxfmt";
-import { fillDemo, firstUntil } from "../../src/commands/demo.ts";
+import { fillDemo, defaultUntil } from "../../src/commands/demo.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
@@ -36,7 +36,7 @@ const guides: Record<string, Guide> = {
 const root = new URL("../../", import.meta.url);
 const isWriting = process.env.WRITE_ANSWERS !== undefined;
 /** The day of the shop: today, as with `npm start`; for writing, the one whose dates the guides have. */
-const until = isWriting ? firstUntil : new Date(process.env.DAY ?? Date.now());
+const until = isWriting ? defaultUntil : new Date(process.env.DAY ?? Date.now());
 
 let service: TestService;
 before(async () => {

@@ -7,13 +7,13 @@ import { apiDiff } from "../../src/check/api-diff.ts";
 import { check } from "../../src/check/check.ts";
 import { dangerousDdl } from "../../src/check/ddl/ddl.ts";
 import type { Finding } from "../../src/check/finding.ts";
-import type { Source } from "../../src/check/check-source.ts";
-import { findByLint, readLints } from "../../src/check/lints.ts";
+import type { CheckStep } from "../../src/check/check-source.ts";
+import { runLint, readLints } from "../../src/check/lints.ts";
 import { printFindings } from "../../src/check/report.ts";
 import type { ApiState } from "../../src/check/state.ts";
 import { readState } from "../../src/check/state.ts";
-import { explaining, runStatements } from "../../src/migrations/migration-failure.ts";
-import { joinedFiles, withIncludes } from "../../src/migrations/migration-files.ts";
+import { explainFailures, runStatements } from "../../src/migrations/migration-failure.ts";
+import { joinFiles, includeFixtures } from "../../src/migrations/migration-files.ts";
 import { Project } from "../commands/project.ts";
 import { useDatabase } from "../lib/database.ts";
 import { query, startService } from "../lib/service.ts";
@@ -57,11 +57,11 @@ describe("the mistakes of docs/reference/mistakes.md", () => {
     assert.deepEqual({ sdl, events, parts }, state);
   });
 
-  const lintNamed = (rule: string): Source => ({
+  const lintNamed = (rule: string): CheckStep => ({
     name: rule,
     async find({ client }) {
       const lint = (await readLints()).find(({ name }) => name === rule);
-      return lint ? findByLint(client, lint) : [];
+      return lint ? runLint(client, lint) : [];
     },
   });
 
@@ -88,8 +88,8 @@ describe("the mistakes of docs/reference/mistakes.md", () => {
   /** Why it can't be run, in a transaction that goes on; null when it can. */
   async function failureOf(client: pg.Client, body: string): Promise<string | null> {
     try {
-      const script = await withIncludes(body);
-      await explaining("db/current (5-try.sql)", script, async () => {
+      const script = await includeFixtures(body);
+      await explainFailures("db/current (5-try.sql)", script, async () => {
         await runStatements(client, script);
         await client.query("select api_meta.finish_migration()");
       });
@@ -145,7 +145,7 @@ describe("mistakes in files", () => {
   test("two files with one number", () => {
     const files = ["5-a.sql", "5-b.sql"].map((name) => ({ name, text: "select 1;" }));
     assert.throws(
-      () => joinedFiles(files),
+      () => joinFiles(files),
       (error: Error) => {
         assertSays(error.message, rowOf("Two files with one number"));
         return true;

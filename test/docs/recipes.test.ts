@@ -6,10 +6,10 @@ import type { CheckOptions } from "../../src/check/check.ts";
 import { check } from "../../src/check/check.ts";
 import { dangerousDdl } from "../../src/check/ddl/ddl.ts";
 import { lints } from "../../src/check/lints.ts";
-import { oldColumnsOf } from "../../src/check/old-columns.ts";
+import { readColumns } from "../../src/check/old-columns.ts";
 import { withClient } from "../../src/postgres/client.ts";
 import { runCurrentMigration } from "../../src/migrations/migrations.ts";
-import { tasksOf } from "../../src/jobs/tasks.ts";
+import { makeTasks } from "../../src/jobs/tasks.ts";
 import { versionOf } from "../../src/versions/versions.ts";
 import { startTestJobs } from "../jobs/support.ts";
 import type { TestJobRunner } from "../jobs/support.ts";
@@ -74,7 +74,7 @@ describe("the recipes of docs/guides/changing-columns.md", async () => {
       },
     });
     restarted = await service.another({ versions: [frozen, head], ...patient });
-    worker = startTestJobs(service.loginUrl, tasksOf({ exchangeRatesFrom: undefined }));
+    worker = startTestJobs(service.loginUrl, makeTasks({ exchangeRatesFrom: undefined }));
     token = await service.token({ read: ["seed_packets", "seed_loans"], write: ["seed_loans"] });
     // One process is never restarted: those of the release before serve while a new one is set up
     for (const [index, version] of [frozen, head].entries())
@@ -118,7 +118,7 @@ describe("the recipes of docs/guides/changing-columns.md", async () => {
 
   /** Runs a migration as erp db setup does. */
   async function migrate(name: string, text: string): Promise<void> {
-    const oldColumns = await withClient(service.ownerUrl, oldColumnsOf);
+    const oldColumns = await withClient(service.ownerUrl, readColumns);
     const current = [{ name, text }];
     await runCurrentMigration(service.adminUrl, {}, current);
     assert.deepEqual(await refusedBy({ current, oldColumns, only: [dangerousDdl] }), [], name);

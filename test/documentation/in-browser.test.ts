@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { andLoad, bringAxe, openWindow, violationsOn } from "../lib/browser-window.ts";
+import { actAndLoad, addAxe, openWindow, findViolations } from "../lib/browser-window.ts";
 import { skipBrowser, startChromium } from "../lib/chromium.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
@@ -40,14 +40,14 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
 
   test("no page has a fault that axe knows of, in light and dark, and each fits a phone", async () => {
     const { page, faults } = await open();
-    await bringAxe(page);
+    await addAxe(page);
     for (const path of paths) {
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: "light" });
       await page.goto(path);
-      assert.deepEqual(await violationsOn(page), [], path);
+      assert.deepEqual(await findViolations(page), [], path);
       await page.emulateMedia({ colorScheme: "dark" });
-      assert.deepEqual(await violationsOn(page, ["color-contrast"]), [], `${path}, dark`);
+      assert.deepEqual(await findViolations(page, ["color-contrast"]), [], `${path}, dark`);
       await page.setViewportSize({ width: 360, height: 780 });
       const width = await page.evaluate("document.documentElement.scrollWidth");
       assert.equal(width, 360, `${path} fits a phone`);
@@ -63,7 +63,7 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
     await page.getByRole("option", { name: /^stockAdjust Mutation/ }).waitFor();
     const chosen = page.getByRole("option", { selected: true });
     assert.match((await chosen.textContent())!, /^stockAdjustMutation/);
-    await andLoad(page, () => page.keyboard.press("Enter"));
+    await actAndLoad(page, () => page.keyboard.press("Enter"));
     await page.getByRole("heading", { name: "stockAdjust", level: 1 }).waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("qwxzjk vvvv");

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
 import { Documentation } from "../../src/documentation/documentation.ts";
-import { packed } from "../../src/documentation/edition.ts";
+import { packEdition } from "../../src/documentation/edition.ts";
 import { homePage } from "../../src/documentation/home.ts";
 import { guides } from "../../src/documentation/guides.ts";
 import { renderText } from "../../src/documentation/markdown.ts";
@@ -172,7 +172,7 @@ test("what there is not, is told so, and nothing but pages can be read", async (
 
 test("pages that are requested at the same time are refused when too many wait, and then rendered again", async () => {
   const documentation = new Documentation();
-  const edition = packed({ slug: "one", sdl: "type Query { a: Int }", fields: new Map(), topics: [] });
+  const edition = packEdition({ slug: "one", sdl: "type Query { a: Int }", fields: new Map(), topics: [] });
   const page = () => documentation.render({ versions: [], explorer: false }, [edition], "/docs/nothing");
   const outcomes = await Promise.allSettled(Array.from({ length: 60 }, page));
   const refused = outcomes.filter(({ status }) => status === "rejected");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { sequence } from "../events/support.ts";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop } from "../lib/shop.ts";
 
 /** A booking in SQL, of the product with the number $1. */
 const insertMovement = `insert into ledger.stock_movement (product_id, quantity, source_location_type_technical_name,
@@ -95,7 +95,7 @@ describe("numbers of stock movements", () => {
     const [next] = await book("hammer");
     await sequence(shop.owner);
     assert.deepEqual(await numbered({ sequence: { gt: 9 } }), [[next, 11]]);
-    await assertBooksAreRight(shop);
+    await assertLedgerIsRight(shop);
   });
 
   it("are also given to a movement that went before it had one", async () => {
@@ -105,7 +105,7 @@ describe("numbers of stock movements", () => {
     const [next] = await book("hammer");
     await sequence(shop.owner);
     assert.deepEqual(await numbered({ sequence: { gt: 11 } }), [[next, 13]]);
-    await assertBooksAreRight(shop);
+    await assertLedgerIsRight(shop);
   });
 
   it("are given once, also by hand, to what the sequencer has not come to", async () => {

@@ -152,7 +152,7 @@ export async function cutConnections(
       losses.ended += rowCount!;
     } else {
       proxy.cut();
-      proxy.mend();
+      proxy.restore();
       losses.cuts++;
     }
     await sleep(random.between(100, 300)); // Often, but so that calls get through

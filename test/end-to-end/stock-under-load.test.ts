@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { seed } from "../lib/seed.ts";
@@ -177,5 +177,5 @@ describe(`stock under load, seed ${seed}`, () => {
     assert.deepEqual(rows, [{ count, first: 1, last: count, present: count }]);
   });
 
-  it("the books are right", () => assertBooksAreRight(shop));
+  it("the books are right", () => assertLedgerIsRight(shop));
 });

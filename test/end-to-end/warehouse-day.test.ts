@@ -11,7 +11,7 @@ import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { seed } from "../lib/seed.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
-import { assertBooksAreRight } from "../lib/shop.ts";
+import { assertLedgerIsRight } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { cutConnections, overAfter } from "./stock-load.ts";
 import { MovementFollower } from "./warehouse-day/follower.ts";
@@ -117,5 +117,5 @@ describe(`a day in the warehouse, seed ${seed}`, () => {
     }
   });
 
-  it("the books are right", () => assertBooksAreRight(shop));
+  it("the books are right", () => assertLedgerIsRight(shop));
 });

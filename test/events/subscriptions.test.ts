@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { rowsOf } from "../lib/database.ts";
-import { nowhere, uuidOf } from "../lib/ids.ts";
+import { queryRows } from "../lib/database.ts";
+import { missingId, uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { openShop, refusals } from "../lib/shop.ts";
 import { deliveriesOf, endOfLog, sequence } from "./support.ts";
@@ -30,7 +30,7 @@ describe("mutations of webhooks", () => {
     assert.deepEqual(userErrors, []);
     return webhookSubscription.id;
   };
-  const rows = (text: string, ...values: unknown[]) => rowsOf(() => shop.owner)(text, values);
+  const rows = (text: string, ...values: unknown[]) => queryRows(() => shop.owner)(text, values);
   const secretsOf = (id: string) =>
     rows(
       "select secret, expires_at from events.webhook_secret where subscription_id = $1 order by expires_at",
@@ -218,7 +218,7 @@ describe("mutations of webhooks", () => {
       assert.deepEqual(await refused({ apiVersion: null }), [["INVALID", "apiVersion"]]);
       assert.deepEqual(await refused({ enabled: null }), [["REQUIRED", "enabled"]]);
       assert.deepEqual(await refused({ fields: ["nothing"] }), [["INVALID", "fields"]]);
-      assert.deepEqual(await refused({ id: nowhere("WebhookSubscription") }), [["NOT_FOUND", "id"]]);
+      assert.deepEqual(await refused({ id: missingId("WebhookSubscription") }), [["NOT_FOUND", "id"]]);
     });
 
     it("does not let somebody have sent what only another credential may read", async () => {
@@ -423,7 +423,7 @@ describe("mutations of webhooks", () => {
       assert.equal(backlog_count, 1);
       const gone = await call(
         "webhookDeliveryRetry",
-        { id: nowhere("WebhookDelivery") },
+        { id: missingId("WebhookDelivery") },
         "webhookDeliveryId",
       );
       assert.deepEqual(refusals(gone), [["NOT_FOUND", "id"]]);

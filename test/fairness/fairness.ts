@@ -8,8 +8,8 @@ import type { TestContext } from "node:test";
 import { Arena } from "../../bench/fairness/arena.ts";
 import type { Attack } from "../../bench/fairness/attack.ts";
 import { attacks } from "../../bench/fairness/attacks/all.ts";
-import { brokenBounds, outcomeLine } from "../../bench/fairness/bounds.ts";
-import type { Experience } from "../../bench/fairness/normal-clients.ts";
+import { violatedBounds, outcomeLine } from "../../bench/fairness/bounds.ts";
+import type { ClientResults } from "../../bench/fairness/normal-clients.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
@@ -23,12 +23,12 @@ assert.deepEqual(unknown, [], "FAIRNESS_ONLY names attacks that don't exist.");
 describe("a client beside one that wants everything", () => {
   let database: TestDatabase;
   let arena: Arena;
-  let quiet: Experience;
+  let quiet: ClientResults;
 
   before(async () => {
     database = await openTestDatabase("template_demo");
     arena = await Arena.open({ database, environment: { LOG_LEVEL: "error" } });
-    quiet = await arena.quiet(seconds);
+    quiet = await arena.measureBaseline(seconds);
   });
   after(async () => {
     await arena?.close();
@@ -37,16 +37,16 @@ describe("a client beside one that wants everything", () => {
 
   /** What an attack breaks, by the noisiest of the quiet times. */
   const play = async (attack: Attack, context: TestContext): Promise<string[]> => {
-    const outcome = await arena.beside(attack, seconds);
+    const outcome = await arena.measureDuring(attack, seconds);
     context.diagnostic(outcomeLine(quiet, outcome));
-    return brokenBounds(quiet, outcome);
+    return violatedBounds(quiet, outcome);
   };
 
   for (const attack of attacks.filter(({ name }) => only?.includes(name) ?? true))
     it(`doesn't notice ${attack.what}`, async (context) => {
       let broken = await play(attack, context);
       for (let repeated = 0; broken.length > 0 && repeated < maxRepeated; repeated++) {
-        const again = await arena.quiet(seconds);
+        const again = await arena.measureBaseline(seconds);
         if (again.p99 > quiet.p99) quiet = again;
         broken = await play(attack, context);
       }

@@ -8,10 +8,10 @@ import { buildSchema, getIntrospectionQuery, graphqlSync, parse, validate } from
 import { createPreset } from "../../plugins/index.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
-import { schemaFromText, textOfSchema } from "../../src/graphql/schema-copy.ts";
+import { schemaFromText, schemaToText } from "../../src/graphql/schema-copy.ts";
 import { SchemaThread } from "../../src/graphql/schema-thread.ts";
 import type { SchemaWork } from "../../src/graphql/schema-thread.ts";
-import { NoTurn } from "../../src/lib/fair-queue.ts";
+import { TurnRefused } from "../../src/lib/fair-queue.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -42,7 +42,7 @@ describe("a copy of a schema", () => {
     it(`is introspected like the original, to the letter: ${slug}`, async () => {
       const pgService = makePgService({ pool });
       const { schema } = await makeSchema(createPreset({ pgService, schemaName }));
-      const copy = schemaFromText(textOfSchema(schema));
+      const copy = schemaFromText(schemaToText(schema));
       const text = (of: GraphQLSchema) => JSON.stringify(graphqlSync({ schema: of, source: all }));
       assert.equal(text(copy), text(schema));
       assert.ok(text(copy).length > 100_000);
@@ -56,7 +56,7 @@ describe("the thread of schemas", () => {
   let thread: SchemaWork;
   before(() => {
     worked = {};
-    thread = schemaThread.of("", (client, ms) => (worked[client] = (worked[client] ?? 0) + ms));
+    thread = schemaThread.forMerchant("", (client, ms) => (worked[client] = (worked[client] ?? 0) + ms));
   });
   after(() => schemaThread.close());
   const check = (text: string, client = "a") => thread.check(client, schema, text, defaultLimits);
@@ -101,7 +101,7 @@ describe("the thread of schemas", () => {
     assert.deepEqual(await other, []);
     const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
     assert.equal(refused.length, 19);
-    for (const { reason } of refused) assert.ok(reason instanceof NoTurn && reason.isOwn);
+    for (const { reason } of refused) assert.ok(reason instanceof TurnRefused && reason.isOwn);
   });
 });
 

@@ -4,7 +4,7 @@ import type { GraphQLObjectType } from "postgraphile/graphql";
 import { buildSchema, parse } from "postgraphile/graphql";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { operationSize } from "../../src/graphql/operation-size.ts";
-import { costOf, refusalOf, refusalOfCost } from "../../src/graphql/assess.ts";
+import { computeCost, checkLimits, checkCost } from "../../src/graphql/assess.ts";
 
 const schema = buildSchema(`
   type Query { node(id: ID!): Node  things(first: Int = 10): ThingConnection!  thing(id: ID!): Thing }
@@ -79,12 +79,12 @@ describe("limits", () => {
   const size = { depth: 12, relations: 100, rows: 19_000, values: 0, counts: 0, mutations: 0 };
   const codeOf = (changes: object) => {
     const changed = { ...size, ...changes };
-    const refusal = refusalOf(changed, defaultLimits) ?? refusalOfCost(costOf(changed), defaultLimits);
+    const refusal = checkLimits(changed, defaultLimits) ?? checkCost(computeCost(changed), defaultLimits);
     return refusal?.extensions.code;
   };
 
   it("allow what is just within them", () => {
-    assert.equal(costOf(size), defaultLimits.cost);
+    assert.equal(computeCost(size), defaultLimits.cost);
     assert.equal(codeOf({}), undefined);
   });
 
@@ -98,8 +98,8 @@ describe("limits", () => {
   }
 
   it("let nothing be had for nothing", () => {
-    assert.equal(costOf({ relations: 0, rows: 0, mutations: 0 }), 1);
-    assert.equal(costOf({ relations: 0, rows: 0, mutations: 3 }), 30);
+    assert.equal(computeCost({ relations: 0, rows: 0, mutations: 0 }), 1);
+    assert.equal(computeCost({ relations: 0, rows: 0, mutations: 3 }), 30);
   });
 });
 

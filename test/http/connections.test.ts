@@ -6,7 +6,7 @@ import type { RequestListener, Server, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, it, test } from "node:test";
-import { boundedServer } from "../../src/http/bounded-server.ts";
+import { createBoundedServer } from "../../src/http/bounded-server.ts";
 import { allowLongBody } from "../../src/http/open-connections.ts";
 import { until } from "../lib/until.ts";
 
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 async function start(max: number, listener: RequestListener, times = {}): Promise<number> {
-  server = boundedServer(listener, max, times).listen(0, "127.0.0.1");
+  server = createBoundedServer(listener, max, times).listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }

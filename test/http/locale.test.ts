@@ -64,6 +64,6 @@ test("locales that couldn't be read are soon read again", async (t) => {
   const request = { headers: { "accept-language": "de" } } as Request;
   proxy.cut();
   assert.equal(await locales.choose(request), "en-GB");
-  proxy.mend();
+  proxy.restore();
   await until(async () => (await locales.choose(request)) === "de-DE");
 });

@@ -34,7 +34,7 @@ describe("an answer of more than 32 MB", () => {
         const { error, length } = await read(process, 250);
         const { code, retryable } = error.extensions;
         assert.deepEqual({ code, retryable }, tooLong);
-        assert.match(error.message, /^The answer would have more than 32 MB/);
+        assert.match(error.message, /^The response would have more than 32 MB/);
         assert.ok(length < 1_000);
         assert.equal((await read(process, 100)).error, undefined);
       }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AggregatorRegistry, Histogram, Registry } from "prom-client";
-import { DurationTallies } from "../../src/http/tallies.ts";
+import { DurationHistograms } from "../../src/http/tallies.ts";
 
 const [name, help, buckets] = ["some_seconds", "Some durations.", [0.005, 0.1, 1]];
 const labels = [
@@ -12,7 +12,7 @@ const durations = [0.001, 0.005, 0.0051, 0.1, 0.99, 1, 1.01, 30];
 
 test("durations that are added up here read as prom-client's own histogram", async () => {
   const [here, theirs] = [new Registry(), new Registry()];
-  const tallies = new DurationTallies(here, { name, help, buckets });
+  const tallies = new DurationHistograms(here, { name, help, buckets });
   const labelNames = ["operation", "name", "version"];
   const histogram = new Histogram({ ...{ name, help, buckets, labelNames }, registers: [theirs] });
   for (const label of labels) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { tasksOf } from "../../src/jobs/tasks.ts";
+import { makeTasks } from "../../src/jobs/tasks.ts";
 import { runOn, startCommand } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -45,7 +45,7 @@ test("the service fills what migrations have declared; killed, others continue w
     /^backfill doubled works, \d+ %: \d+ of about 3000 rows of erp\.reading seen, \d+ filled\n$/,
   );
   // The killed one still holds its job, as far as the queue knows
-  const worker = startTestJobs(database.loginUrl, tasksOf({ exchangeRatesFrom: undefined }), {
+  const worker = startTestJobs(database.loginUrl, makeTasks({ exchangeRatesFrom: undefined }), {
     atStart: ["backfill"],
   });
   await until(async () => (await progress()).state === "ended");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
-import { tasksAtStart, tasksOf } from "../../src/jobs/tasks.ts";
+import { tasksAtStart, makeTasks } from "../../src/jobs/tasks.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -24,7 +24,7 @@ after(async () => {
   await database.close();
 });
 
-const tasks = tasksOf({ exchangeRatesFrom: undefined });
+const tasks = makeTasks({ exchangeRatesFrom: undefined });
 const job = "fill_default_currency_prices";
 
 /** Adds a receipt with so many lines that have no price in the default currency. */

@@ -65,7 +65,7 @@ test("a job that was done while the line was cut is not held any longer, and don
   hold.resolve();
   await until(() => worker.log.some(({ msg }) => /can't start; trying again/.test(msg)));
   assert.notEqual((await queue.jobs())[0].locked_by, null);
-  proxy.mend();
+  proxy.restore();
   await queue.empties();
   assert.equal(attempts, 2);
   await worker.stop();
@@ -79,7 +79,7 @@ test("a worker that starts before the database can be reached begins when it can
   const worker = startTestJobs(proxy.url, { note });
   await queue.add("note");
   await until(() => worker.log.some(({ msg }) => /can't start; trying again/.test(msg)));
-  proxy.mend();
+  proxy.restore();
   await until(() => done.length === 1);
   await worker.stop();
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import { keepSettings, pruned } from "../../src/jobs/retention-periods.ts";
-import { tasksOf } from "../../src/jobs/tasks.ts";
-import { settingsByTopic, settingsFrom } from "../../src/process/settings.ts";
-import { rowsOf } from "../lib/database.ts";
+import { retentionSettings, retentionRules } from "../../src/jobs/retention-periods.ts";
+import { makeTasks } from "../../src/jobs/tasks.ts";
+import { settingsByTopic, parseSettings } from "../../src/process/settings.ts";
+import { queryRows } from "../lib/database.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
@@ -20,7 +20,7 @@ after(async () => {
   await queue.owner.end();
   await shop.close();
 });
-const sql = rowsOf(() => shop.owner);
+const sql = queryRows(() => shop.owner);
 const value = async (expression: string) => (await sql(`select ${expression} as value`))[0].value;
 
 /** Which function of the database has the least of a setting, and its value without one. */
@@ -40,11 +40,14 @@ describe("how long things are kept", () => {
 
     test(`${setting.name} is refused below ${days} days, by the start and by the database`, async () => {
       for (const given of [String(days - 1), "0", "-1", "1.5", "for ever"])
-        assert.throws(() => settingsFrom({ [setting.name]: given }), new RegExp(`${setting.name}: expected`));
+        assert.throws(
+          () => parseSettings({ [setting.name]: given }),
+          new RegExp(`${setting.name}: expected`),
+        );
       const lifetime = lifetimes[setting.name]!;
       const inDays = `(extract(epoch from ${lifetime}) / 86400)::float8`;
       assert.equal(await value(inDays), setting.fallback === undefined ? null : Number(setting.fallback));
-      const name = Object.keys(keepSettings(settingsFrom({ [setting.name]: String(days) }).keep)).at(
+      const name = Object.keys(retentionSettings(parseSettings({ [setting.name]: String(days) }).keep)).at(
         Object.keys(lifetimes).indexOf(setting.name),
       )!;
       const client = await shop.owner.connect();
@@ -120,9 +123,9 @@ const all = (count: number) => Object.fromEntries(kinds.map((kind) => [kind, cou
 
 describe("deleting by age", () => {
   const count = 700;
-  const settings = keepSettings(settingsFrom({ KEEP_AUDIT: "400" }).keep);
-  const tasks = () => tasksOf({ exchangeRatesFrom: undefined });
-  const atStart = pruned.map(({ task }) => task);
+  const settings = retentionSettings(parseSettings({ KEEP_AUDIT: "400" }).keep);
+  const tasks = () => makeTasks({ exchangeRatesFrom: undefined });
+  const atStart = retentionRules.map(({ task }) => task);
   before(() => fill(count));
 
   test("holds up no booking, and another process that does the same finds nothing to do", async () => {
@@ -132,7 +135,7 @@ describe("deleting by age", () => {
       await client.query("begin");
       for (const [name, given] of Object.entries(settings))
         await client.query("select set_config($1, $2, true)", [name, given]);
-      for (const { prune } of pruned)
+      for (const { prune } of retentionRules)
         if (prune !== "events.prune(500)")
           assert.ok((await client.query(`select ${prune} as n`)).rows[0].n > 0, prune);
       const lines = [shop.line("hammer", "A-1", { delta: 1 })];

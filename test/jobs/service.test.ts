@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { pino } from "pino";
-import { crontabOf } from "../../src/jobs/crontab.ts";
-import { tasksOf } from "../../src/jobs/tasks.ts";
-import { asApiLogin } from "../../src/postgres/roles.ts";
+import { makeCrontab } from "../../src/jobs/crontab.ts";
+import { makeTasks } from "../../src/jobs/tasks.ts";
+import { toApiLoginUrl } from "../../src/postgres/roles.ts";
 import { serve } from "../../src/process/serve.ts";
 import type { Serving } from "../../src/process/listen.ts";
-import { settingsFrom } from "../../src/process/settings.ts";
+import { parseSettings } from "../../src/process/settings.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -42,8 +42,8 @@ after(async () => {
 async function start(variables: Record<string, string> = {}, databaseUrl = database.loginUrl) {
   const log: any[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
-  const settings = settingsFrom({ PORT: "0", WEBHOOK_CONCURRENCY: "0", ...variables });
-  const apiUrl = asApiLogin(databaseUrl)!;
+  const settings = parseSettings({ PORT: "0", WEBHOOK_CONCURRENCY: "0", ...variables });
+  const apiUrl = toApiLoginUrl(databaseUrl)!;
   service = await serve({ databaseUrl, apiUrl, settings, logger, isBackground: true });
   const status = async () => (await fetch(`http://127.0.0.1:${service!.port}/healthz`)).status;
   const logged = (message: string, count = 1) =>
@@ -127,7 +127,7 @@ test("cut off from Postgres and back, the service answers and works again; cut o
   proxy.cut();
   await logged("background work can't start; trying again");
   assert.equal(await status(), 503);
-  proxy.mend();
+  proxy.restore();
   await until(async () => (await status()) === 200);
   await queue.add("import_exchange_rates");
   await until(async () => (await queue.jobs()).length === 0);
@@ -137,8 +137,8 @@ test("cut off from Postgres and back, the service answers and works again; cut o
 
 test("rates are imported every day in the afternoon, and once after a pause of any length", async () => {
   const settings = { exchangeRatesFrom: list };
-  const options = { crontab: crontabOf(settings) };
-  const tasks = tasksOf(settings);
+  const options = { crontab: makeCrontab(settings) };
+  const tasks = makeTasks(settings);
   const known = () =>
     count("graphile_worker._private_known_crontabs", "identifier = 'import_exchange_rates'");
   // The tests above have started these services
@@ -161,7 +161,7 @@ test("rates are imported every day in the afternoon, and once after a pause of a
 });
 
 test("nothing is imported unless it is asked for", () => {
-  assert.deepEqual(Object.keys(tasksOf({ exchangeRatesFrom: undefined })), [
+  assert.deepEqual(Object.keys(makeTasks({ exchangeRatesFrom: undefined })), [
     "backfill",
     "fill_default_currency_prices",
     "prune_events",
@@ -174,5 +174,5 @@ test("nothing is imported unless it is asked for", () => {
     "prune_audit",
     "erase_retired_keys",
   ]);
-  assert.doesNotMatch(crontabOf({ exchangeRatesFrom: undefined }), /rates/);
+  assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);
 });

@@ -33,16 +33,16 @@ export async function openWindow(
  * Performs an action that leads to another page, and waits until that page is loaded. Right after a click, the window still
  * has the previous page, perhaps still loading, or a page without a body.
  */
-export async function andLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
+export async function actAndLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
   await Promise.all([page.waitForEvent("framenavigated", (frame) => frame === page.mainFrame()), act()]);
   await page.waitForLoadState();
 }
 
 /** Adds axe to all pages of a window. It is sent once, not for each page. */
-export const bringAxe = (page: Page): Promise<unknown> => page.addInitScript({ content: axe.source });
+export const addAxe = (page: Page): Promise<unknown> => page.addInitScript({ content: axe.source });
 
 /** Returns the violations that axe finds in a page, by all of its rules or by some. */
-export const violationsOn = (page: Page, runOnly?: string[]): Promise<string[]> =>
+export const findViolations = (page: Page, runOnly?: string[]): Promise<string[]> =>
   page.evaluate(
     async (options) => {
       const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(options);

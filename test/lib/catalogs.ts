@@ -7,7 +7,7 @@ const catalogs = new Map<string, Promise<string>>();
 const scopes = new Map<string, Promise<string[]>>();
 
 /** Returns the cached value of a key, or reads it. */
-function once<T>(values: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
+function readOnce<T>(values: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
   const value = values.get(key) ?? read();
   values.set(key, value);
   // The failure may be due to this database only
@@ -19,8 +19,8 @@ function once<T>(values: Map<string, Promise<T>>, key: string, read: () => Promi
 export const catalogOf =
   (template: Template): typeof readCatalog =>
   (pgService, schemaName) =>
-    once(catalogs, `${template} ${schemaName}`, () => readCatalog(pgService, schemaName));
+    readOnce(catalogs, `${template} ${schemaName}`, () => readCatalog(pgService, schemaName));
 
 /** Reads all scopes from the comments of a template's clone, once per process: it takes as long as creating a credential. */
 export const scopesOf = (template: Template, owner: Pool): Promise<string[]> =>
-  once(scopes, template, () => knownScopes(owner));
+  readOnce(scopes, template, () => knownScopes(owner));

@@ -45,13 +45,13 @@ select 'type', t.oid::regtype::text, concat_ws(' | ', t.typtype, t.typowner::reg
 from pg_type t join own o on o.oid = t.typnamespace where t.typcategory <> 'A'`;
 
 /** Reads the objects of a database, without rows: name and definition, in any order. */
-export async function catalogueOf(client: ClientBase): Promise<Map<string, string>> {
+export async function readCatalogue(client: ClientBase): Promise<Map<string, string>> {
   const { rows } = await client.query<{ kind: string; name: string; definition: string }>(catalogue);
   return new Map(rows.map(({ kind, name, definition }) => [`${kind} ${name}`, definition]));
 }
 
 /** Describes the differences between two catalogues. */
-export function differencesOf(one: Map<string, string>, other: Map<string, string>): string[] {
+export function describeDifferences(one: Map<string, string>, other: Map<string, string>): string[] {
   const names = [...new Set([...one.keys(), ...other.keys()])].sort();
   return names
     .filter((name) => one.get(name) !== other.get(name))

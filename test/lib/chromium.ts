@@ -82,12 +82,12 @@ export async function startChromium(): Promise<Browser> {
     throw new Error("There is no browser, and CI is set, so the tests in a browser may not be left out.");
   return chromium.launch({
     args,
-    ...(source === "package" ? await unpacked() : { executablePath: source.program }),
+    ...(source === "package" ? await unpackBrowser() : { executablePath: source.program }),
   });
 }
 
 /** Returns the launch options for the package's browser, which is unpacked once. */
-async function unpacked(): Promise<LaunchOptions> {
+async function unpackBrowser(): Promise<LaunchOptions> {
   // Not in a folder where others can write, because it is executed
   const folder = resolve(".data/test/chromium");
   if (!existsSync(folder)) await unpackInto(folder);

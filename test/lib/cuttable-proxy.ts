@@ -7,15 +7,15 @@ export interface CuttableProxy {
   /** URL of the database through the proxy. */
   url: string;
   /** Returns the number of messages that a role's connections have sent to the database. */
-  messagesOf(role: string): number;
+  countMessages(role: string): number;
   /** Cuts all connections and refuses new ones, as when Postgres stops. */
   cut(): void;
   /** Blocks both directions silently, as when a cable is pulled. */
-  hold(): void;
+  freeze(): void;
   /** Ends `cut` or `hold`: passes data on again, and accepts new connections. */
-  mend(): void;
+  restore(): void;
   /** Directs new connections to another database, and cuts existing ones. */
-  leadTo(databaseUrl: string): void;
+  redirectTo(databaseUrl: string): void;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function openCuttableProxy(databaseUrl: string): Promise<CuttablePr
   const cutAll = () => sockets.forEach((_other, socket) => socket.destroy());
   return {
     url: url.href,
-    messagesOf: (role) =>
+    countMessages: (role) =>
       [...sent.values()].reduce(
         (sum, { start, messages }) => sum + (start.includes(`\0${role}\0`) ? messages : 0),
         0,
@@ -60,16 +60,16 @@ export async function openCuttableProxy(databaseUrl: string): Promise<CuttablePr
       isCut = true;
       cutAll();
     },
-    hold() {
+    freeze() {
       isHeld = true;
       sockets.forEach((other, one) => one.unpipe(other).pause());
     },
-    mend() {
+    restore() {
       isCut = false;
       if (isHeld) sockets.forEach((other, one) => one.pipe(other));
       isHeld = false;
     },
-    leadTo(newUrl) {
+    redirectTo(newUrl) {
       target = new URL(newUrl);
       cutAll();
     },

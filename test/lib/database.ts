@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { after, before } from "node:test";
 import pg from "pg";
-import { asApiLogin, urlAsOwner } from "../../src/postgres/roles.ts";
+import { toApiLoginUrl, urlAsOwner } from "../../src/postgres/roles.ts";
 import { until } from "./until.ts";
 
 /** The database of a test file, dropped at its end. */
@@ -40,7 +40,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
     adminUrl: inDatabase(server),
     ownerUrl: urlAsOwner(inDatabase(server)),
     loginUrl: inDatabase(login),
-    apiUrl: asApiLogin(inDatabase(login))!,
+    apiUrl: toApiLoginUrl(inDatabase(login))!,
     async close() {
       // Connections end a moment after their clients. Cutting them would cause errors in the test
       const open = "select from pg_stat_activity where datname = $1";
@@ -74,7 +74,7 @@ export function useDatabase(
 }
 
 /** Runs SQL on a connection, which may be opened later, and returns the rows. */
-export const rowsOf =
+export const queryRows =
   (client: () => pg.ClientBase | pg.Pool) =>
   async (text: string, values: unknown[] = []): Promise<any[]> =>
     (await client().query(text, values)).rows;

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from "pg";
 
 /** Returns SQL that deletes all rows of tables, and of tables that reference them, without triggers or constraints. */
-const emptied = (tables: string[]) => `do $$
+const emptyTablesSql = (tables: string[]) => `do $$
   declare
     emptied regclass;
   begin
@@ -25,5 +25,5 @@ const emptied = (tables: string[]) => `do $$
  * @param admin a superuser's connection, which is kept for the next call
  */
 export async function emptyTables(admin: ClientBase | Pool, ...tables: string[]): Promise<void> {
-  await admin.query(emptied(tables));
+  await admin.query(emptyTablesSql(tables));
 }

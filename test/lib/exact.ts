@@ -32,7 +32,7 @@ export class Exact {
     return new Exact(this.n * n, this.d * d);
   }
 
-  over({ n, d }: Exact): Exact {
+  dividedBy({ n, d }: Exact): Exact {
     return this.times(new Exact(d, n));
   }
 

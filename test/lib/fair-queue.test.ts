@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { FairQueue, NoTurn } from "../../src/lib/fair-queue.ts";
+import { FairQueue, TurnRefused } from "../../src/lib/fair-queue.ts";
 import { until } from "./until.ts";
 
 /** Takes a turn for an owner and notes when it begins. */
@@ -64,7 +64,7 @@ describe("turns of a fair queue", () => {
     end("light");
     assert.deepEqual(began, ["slow 1", "quick 1", "quick 2"]);
     assert.equal(
-      queue.takeAlong((work) => work === "light"),
+      queue.takeWaiting((work) => work === "light"),
       "light",
     );
     end("other");
@@ -98,7 +98,7 @@ describe("turns of a fair queue", () => {
     const queue = new FairQueue({ limit: () => 1, limitPerOwner: () => 1, maxWaitMs: () => 20 });
     queue.take("a", () => {});
     const refusal = await new Promise<Error | null>((resolve) => queue.take("b", resolve));
-    assert.ok(refusal instanceof NoTurn);
+    assert.ok(refusal instanceof TurnRefused);
     assert.equal(refusal.code, "NO_TURN");
     queue.end("a");
     assert.deepEqual(queue.counts, { running: 0, waiting: 0 });
@@ -114,7 +114,9 @@ describe("turns of a fair queue", () => {
     const taken: string[] = [];
     for (const owner of ["a", "a", "a", "b", "b", "c"])
       queue.take(owner, (refusal) =>
-        taken.push(refusal === null ? owner : (refusal as NoTurn).isOwn ? `own ${owner}` : `no ${owner}`),
+        taken.push(
+          refusal === null ? owner : (refusal as TurnRefused).isOwn ? `own ${owner}` : `no ${owner}`,
+        ),
       );
     assert.deepEqual(taken, ["a", "a", "own a", "b", "no b", "no c"]);
     for (const owner of ["a", "a", "b"]) queue.end(owner);

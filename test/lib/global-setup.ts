@@ -5,7 +5,7 @@ import pg from "pg";
 import type { Cluster } from "../../src/cluster/cluster.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
 import { exists } from "../../src/cluster/postgres-user.ts";
-import { committedKeys, templateName } from "../../src/migrations/templates.ts";
+import { readCommittedKeys, templateName } from "../../src/migrations/templates.ts";
 import { setUpDatabase } from "../../src/migrations/open-database.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { copyPrepared, prepare, unsafe } from "./prepared.ts";
@@ -39,7 +39,7 @@ export async function globalSetup(): Promise<void> {
   process.on("exit", () => end(postmaster.rows[0]!.pid));
   if (inMemory !== null) await useForTemporaryFolders();
   // Commands find a template with the committed migrations. They may replace it, so tests use another one
-  const committed = templateName("schema", (await committedKeys()).at(-1)!);
+  const committed = templateName("schema", (await readCommittedKeys()).at(-1)!);
   await admin.query(`create database template_committed template ${committed} owner service_owner`);
   const loginUrl = await setUpDatabase(cluster.adminUrl("template_committed"), { renewPassword: true });
   await admin.query("alter database empty rename to template_schema");

@@ -8,4 +8,4 @@ export const uuidOf = (id: string): string => id.slice(-36);
 export const noUuid = "01980000-0000-7000-8000-000000000000";
 
 /** Makes a global id that no row has. */
-export const nowhere = (type: string): string => gid(type, noUuid);
+export const missingId = (type: string): string => gid(type, noUuid);

@@ -65,7 +65,7 @@ export class Load {
 
   constructor(options: ClientLoadOptions) {
     this.#options = options;
-    this.#ended = Promise.all(Array.from({ length: options.clients }, (_, n) => this.#beClient(n)));
+    this.#ended = Promise.all(Array.from({ length: options.clients }, (_, n) => this.#runClient(n)));
   }
 
   /** Number of responses so far. */
@@ -79,7 +79,7 @@ export class Load {
     return this.report;
   }
 
-  async #beClient(client: number): Promise<void> {
+  async #runClient(client: number): Promise<void> {
     const { address, token, line } = this.#options;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const { report } = this;

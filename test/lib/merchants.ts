@@ -8,16 +8,16 @@ import { pino } from "pino";
 import { createCredential } from "../../src/auth/credentials.ts";
 import {
   addMerchantDatabase,
-  databaseOf,
+  merchantDatabaseName,
   dropMerchantDatabase,
 } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/migrations/templates.ts";
+import { urlOfDatabase } from "../../src/migrations/templates.ts";
 import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { storeMerchant } from "../../src/merchants/directory.ts";
 import type { Merchant } from "../../src/merchants/merchant.ts";
 import { serveMerchants } from "../../src/merchants/serve-merchants.ts";
 import type { ServingMerchants } from "../../src/merchants/serve-merchants.ts";
-import { settingsFrom } from "../../src/process/settings.ts";
+import { parseSettings } from "../../src/process/settings.ts";
 import { versions } from "../../src/versions/versions.ts";
 
 const adminUrl = process.env.TEST_ADMIN_URL!;
@@ -50,7 +50,7 @@ export interface TestMerchants {
 export const hostOf = ({ hosts }: Merchant): string => hosts[0]!;
 
 /** Runs a function on a connection, and then closes it. */
-export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -62,7 +62,7 @@ export async function connected<T>(url: string, work: (client: pg.Client) => Pro
 
 /** Runs a function on a connection of the owner of a merchant's database, and then closes it. */
 export const owner = <T>(merchant: Merchant, work: (client: pg.Client) => Promise<T>): Promise<T> =>
-  connected(urlAsOwner(besides(adminUrl, databaseOf(merchant.name))), work);
+  withConnection(urlAsOwner(urlOfDatabase(adminUrl, merchantDatabaseName(merchant.name))), work);
 
 export interface TestMerchantsOptions {
   count: number;
@@ -88,7 +88,7 @@ export async function openMerchants({
     merchants.push(await prepare({ name, databaseUrl, hosts, hasPath: n === 1, state: "active" }, n));
     await storeMerchant(folder, merchants[n]!);
   }
-  const settings = settingsFrom({ MERCHANTS: folder, PORT: "0", EXPLORER: "false", ...given });
+  const settings = parseSettings({ MERCHANTS: folder, PORT: "0", EXPLORER: "false", ...given });
   const log: Record<string, any>[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const head = versions.filter(({ kind }) => kind === "floating");
@@ -108,7 +108,8 @@ export async function openMerchants({
     },
     async close() {
       await serving.stop();
-      for (const { name } of merchants) await dropMerchantDatabase(adminUrl, name, databaseOf(name));
+      for (const { name } of merchants)
+        await dropMerchantDatabase(adminUrl, name, merchantDatabaseName(name));
       await rm(folder, { recursive: true, force: true });
     },
   };

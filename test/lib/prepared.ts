@@ -22,7 +22,7 @@ import type { Cluster, ClusterOptions } from "../../src/cluster/cluster.ts";
 import { postgresUser } from "../../src/cluster/postgres-user.ts";
 import { reachableData } from "../../src/cluster/shelter.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/migrations/migrations.ts";
-import { committedKeys, templateName } from "../../src/migrations/templates.ts";
+import { readCommittedKeys, templateName } from "../../src/migrations/templates.ts";
 import { setUpDatabase } from "../../src/migrations/open-database.ts";
 import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { statisticsModule } from "../../src/plans/statement-statistics.ts";
@@ -56,7 +56,7 @@ export const unsafe = {
 };
 
 /** Turns disk synchronisation off for a Postgres that a service starts with its own settings. */
-export function waitForNoDisk(data: string): Promise<void> {
+export function disableFsync(data: string): Promise<void> {
   const lines = Object.entries(withoutSync).map(([name, value]) => `${name} = ${value}\n`);
   return appendFile(join(data, "postgresql.conf"), lines.join(""));
 }
@@ -67,7 +67,7 @@ export function waitForNoDisk(data: string): Promise<void> {
  * takes fifteen seconds, copying a fraction of a second.
  */
 export async function prepare(): Promise<void> {
-  const key = await keyOf(sources);
+  const key = await contentHash(sources);
   if ((await readFile(join(home, "key"), "utf8").catch(() => "")) === key) return;
   await removePrepared();
   const cluster = await startCluster({
@@ -86,7 +86,7 @@ export async function prepare(): Promise<void> {
   } finally {
     await cluster.stop();
   }
-  await waitForNoDisk(join(home, "postgres"));
+  await disableFsync(join(home, "postgres"));
   // Each copy chooses a free port
   await rm(join(home, "port"));
   await writeFile(join(home, "key"), key);
@@ -100,7 +100,7 @@ async function removePrepared(): Promise<void> {
 }
 
 async function makeDatabases(cluster: Cluster, admin: ClientBase): Promise<void> {
-  const committed = templateName("schema", (await committedKeys()).at(-1)!);
+  const committed = templateName("schema", (await readCommittedKeys()).at(-1)!);
   await admin.query(`create database ${committed}`);
   await setUpDatabase(cluster.adminUrl(committed), { renewPassword: true });
   await admin.query(`alter database ${committed} owner to service_owner`);
@@ -121,7 +121,7 @@ async function shrinkCatalog(client: ClientBase): Promise<void> {
 }
 
 /** Computes a hash of the content of files and folders. */
-async function keyOf(paths: readonly string[]): Promise<string> {
+async function contentHash(paths: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const path of paths) {
     const entries = await readdir(join(root, path), { recursive: true, withFileTypes: true }).catch(

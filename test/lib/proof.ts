@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ClientBase, Pool } from "pg";
 
 /** Reads stored figures that differ from the ledger, five at most. Prepared, because planning takes most of the time. */
-export async function differences(client: ClientBase | Pool): Promise<Record<string, string>[]> {
+export async function ledgerDifferences(client: ClientBase | Pool): Promise<Record<string, string>[]> {
   const { rows } = await client.query<Record<string, string>>({
     name: "proof",
     text: "select figure, stored, expected from ledger.proof limit 5",
@@ -12,5 +12,5 @@ export async function differences(client: ClientBase | Pool): Promise<Record<str
 
 /** Fails when a stored figure differs from the ledger. */
 export async function assertProof(client: ClientBase | Pool): Promise<void> {
-  assert.deepEqual(await differences(client), []);
+  assert.deepEqual(await ledgerDifferences(client), []);
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { growingPause, pause, retry } from "../../src/lib/retry.ts";
 
 /** Makes a function that fails a number of times before it succeeds. */
-const failing = (times: number) => {
+const failTimes = (times: number) => {
   let attempts = 0;
   return async () => {
     if (++attempts <= times) throw new Error(`failure ${attempts}`);
@@ -14,7 +14,7 @@ const failing = (times: number) => {
 test("tries until it succeeds, and hears of each failure", async () => {
   const heard: string[] = [];
   const pauseMs = (error: unknown, failures: number) => heard.push(`${failures}: ${String(error)}`) && 0;
-  assert.equal(await retry(failing(2), { pauseMs }), 3);
+  assert.equal(await retry(failTimes(2), { pauseMs }), 3);
   assert.deepEqual(heard, ["1: Error: failure 1", "2: Error: failure 2"]);
 });
 
@@ -23,12 +23,12 @@ test("gives up with what is thrown", async () => {
     if (failures === 3) throw new Error("enough", { cause: error });
     return 0;
   };
-  await assert.rejects(retry(failing(Infinity), { pauseMs }), /enough/);
+  await assert.rejects(retry(failTimes(Infinity), { pauseMs }), /enough/);
 });
 
 test("a signal ends it: in the pause, and without another attempt", async () => {
   const stopping = new AbortController();
-  const work = failing(1);
+  const work = failTimes(1);
   const pauseMs = () => {
     queueMicrotask(() => stopping.abort());
     return 1_000_000;

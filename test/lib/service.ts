@@ -7,7 +7,7 @@ import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
 import { openApp } from "../../src/process/open-app.ts";
-import { settingsFrom } from "../../src/process/settings.ts";
+import { parseSettings } from "../../src/process/settings.ts";
 import type { App } from "../../src/process/open-app.ts";
 import type { AppOptions } from "../../src/process/open-parts.ts";
 import { readCatalog } from "../../plugins/catalog.ts";
@@ -16,13 +16,13 @@ import type { CredentialRequest, ClientCredentials } from "../../src/auth/creden
 import { createPool } from "../../src/postgres/pool.ts";
 import type { PoolOptions } from "../../src/postgres/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
-import { asApiLogin } from "../../src/postgres/roles.ts";
+import { toApiLoginUrl } from "../../src/postgres/roles.ts";
 import { keepSchemas } from "../../src/versions/built-schema.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
 import { catalogOf, scopesOf } from "./catalogs.ts";
 import { emptyTables } from "./empty-tables.ts";
-import { differences } from "./proof.ts";
+import { ledgerDifferences } from "./proof.ts";
 import type { Template } from "./database.ts";
 
 /** One process of the service on its own port. */
@@ -132,7 +132,7 @@ export async function startService({
     },
     async close() {
       await Promise.all(processes.map((process) => process.close()));
-      const found = await differences(owner);
+      const found = await ledgerDifferences(owner);
       await Promise.all([owner.end(), admin.end()]);
       await database.close();
       // After each test file, the ledger's proof must be empty
@@ -169,11 +169,11 @@ export async function startProcess({
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
   const poolOptions = { max: poolSize, prepare, timeoutsMs };
   const pool = createPool(loginUrl, poolOptions);
-  const apiPool = createPool(asApiLogin(loginUrl)!, poolOptions);
+  const apiPool = createPool(toApiLoginUrl(loginUrl)!, poolOptions);
   for (const each of [pool, apiPool]) Object.assign(each.options, { connectionTimeoutMillis });
   const log: Record<string, unknown>[] = [];
   const app = await openApp({
-    settings: { ...settingsFrom({}), hosts: [], explorer: false, limits, ...settings },
+    settings: { ...parseSettings({}), hosts: [], explorer: false, limits, ...settings },
     pool,
     apiPool,
     logger: loggerInto(log),

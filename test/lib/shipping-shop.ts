@@ -30,7 +30,7 @@ export interface OrderOptions {
 }
 
 /** Global ids of an order and its parts. */
-export interface MadeOrder {
+export interface ShopOrder {
   id: string;
   lines: string[];
   fulfillmentOrders: { id: string; lines: string[] }[];
@@ -39,16 +39,16 @@ export interface MadeOrder {
 /** The small shop with stock and customers. */
 export interface ShippingShop extends Shop {
   /** Creates an order with its fulfillment orders. */
-  order(lines: OrderLine[], assignments?: Assignment[], options?: OrderOptions): Promise<MadeOrder>;
+  order(lines: OrderLine[], assignments?: Assignment[], options?: OrderOptions): Promise<ShopOrder>;
   /** Puts units into a bin or warehouse, optionally of a batch. */
   store(product: string, place: string, quantity: number, batch?: string): Promise<void>;
   /** Reads the state of an order: states, shipped quantities, fulfillment orders. */
-  stateOf(order: MadeOrder): Promise<OrderState>;
+  stateOf(order: ShopOrder): Promise<OrderState>;
   /** Runs SQL as the owner of the tables, with uuids in place of `$id`. Returns the rows. */
   sql(text: string, ...ids: string[]): Promise<any[]>;
   /** Runs a query with all scopes. */
   read(query: string, variables?: object): Promise<any>;
-  ship(order: MadeOrder, rest?: object): Promise<any>;
+  ship(order: ShopOrder, rest?: object): Promise<any>;
   fulfill(fulfillmentOrder: { id: string }, rest?: object): Promise<any>;
   cancel(fulfillmentId: string, rest?: object): Promise<any>;
   /** Lists the movements in a payload of orderShipmentComplete, fulfillmentCreate or fulfillmentCancel. */
@@ -123,7 +123,7 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
          select $1, c.id, $2, $3, m.id, '{"city": "Lyon"}' from erp.currency c, erp.shipping_method m where c.is_default_currency returning id`,
         [number, state, deliveryState],
       );
-      const made: MadeOrder = { id: order, lines: [], fulfillmentOrders: [] };
+      const made: ShopOrder = { id: order, lines: [], fulfillmentOrders: [] };
       for (const [index, line] of lines.entries()) {
         const { product, quantity, type = "product", shipped = 0, price = 1, taxRate = null } = line;
         made.lines.push(

@@ -132,7 +132,7 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
 }
 
 /** Fails when a stored figure differs from the ledger. */
-export async function assertBooksAreRight({ owner }: Pick<TestService, "owner">): Promise<void> {
+export async function assertLedgerIsRight({ owner }: Pick<TestService, "owner">): Promise<void> {
   await assertProof(owner);
 }
 

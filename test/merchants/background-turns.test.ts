@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, suite, test } from "node:test";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { databaseOf } from "../../src/merchants/merchant-database.ts";
+import { merchantDatabaseName } from "../../src/merchants/merchant-database.ts";
 import { storeMerchant } from "../../src/merchants/directory.ts";
 import type { Merchant } from "../../src/merchants/merchant.ts";
-import { choresOf, lastTimeOf } from "../../src/jobs/chores.ts";
+import { listChores, lastDueTime } from "../../src/jobs/chores.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
-import { connected, hostOf, openMerchants, owner } from "../lib/merchants.ts";
+import { withConnection, hostOf, openMerchants, owner } from "../lib/merchants.ts";
 import type { TestMerchants } from "../lib/merchants.ts";
 import { until } from "../lib/until.ts";
 import { newSecret, startReceiver, subscribe, verifySignature } from "../webhooks/support.ts";
@@ -65,8 +65,10 @@ const listen = (n: number, path: string, secret = newSecret()) =>
 
 async function isQuiet(): Promise<boolean> {
   const open = "select count(*)::integer as count from pg_stat_activity where datname = any ($1)";
-  const databases = opened.merchants.map(({ name }) => databaseOf(name));
-  const { rows } = await connected(process.env.TEST_ADMIN_URL!, (admin) => admin.query(open, [databases]));
+  const databases = opened.merchants.map(({ name }) => merchantDatabaseName(name));
+  const { rows } = await withConnection(process.env.TEST_ADMIN_URL!, (admin) =>
+    admin.query(open, [databases]),
+  );
   return rows[0].count === 0;
 }
 
@@ -90,7 +92,7 @@ before(async () => {
 });
 
 after(async () => {
-  proxy?.mend();
+  proxy?.restore();
   await opened?.close();
   await proxy?.close();
   await receiver?.close();
@@ -141,11 +143,11 @@ suite("background work of many merchants", () => {
     );
     await until(async () => (await waitingJobs(2)) === 0);
     const [done, ...others] = await rows(2, known);
-    const chores = choresOf({ exchangeRatesFrom: undefined }, at(2).name);
+    const chores = listChores({ exchangeRatesFrom: undefined }, at(2).name);
     // Or else it would be due again and again
     assert.deepEqual(
       [done.last_execution.getTime(), others],
-      [lastTimeOf(chores[0]!, done.last_execution), []],
+      [lastDueTime(chores[0]!, done.last_execution), []],
     );
   });
 
@@ -209,13 +211,13 @@ suite("background work of many merchants", () => {
   });
 
   test("that the server of one is away is known, although nobody asks it for anything", async (t) => {
-    t.after(() => proxy.mend());
+    t.after(() => proxy.restore());
     const away = (count: number) => async () =>
       (await opened.serving.figures.metrics()).includes(`service_merchants_away ${count}\n`);
     await until(away(0));
     proxy.cut();
     await until(away(1));
-    proxy.mend();
+    proxy.restore();
     await until(away(0));
   });
 
@@ -231,7 +233,7 @@ suite("background work of many merchants", () => {
     await create(1, "BESIDES");
     await arrived("/own/1", "BESIDES");
     const left = await waitingJobs(3);
-    proxy.mend();
+    proxy.restore();
     await until(async () => (await waitingJobs(3)) < left);
     assert.equal(told().length, 1);
   });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { whileLocked } from "../../src/merchants/directory-lock.ts";
+import { withDirectoryLock } from "../../src/merchants/directory-lock.ts";
 import { readDirectory, storeMerchant } from "../../src/merchants/directory.ts";
 import { startCommand } from "../commands/process.ts";
 
@@ -41,7 +41,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 suite("the lock of the directory of merchants", () => {
   test("a command waits for another one, and keeps what that has changed", async (t) => {
     await storeMerchant(folder, acme);
-    const suspending = await whileLocked(folder, async () => {
+    const suspending = await withDirectoryLock(folder, async () => {
       const begun = startCommand(["merchants", "suspend", "acme"], { MERCHANTS: folder });
       t.after(() => begun.kill("SIGKILL"));
       // It has tried, and is refused
@@ -59,12 +59,12 @@ suite("the lock of the directory of merchants", () => {
     const other = await holder();
     t.after(() => other.kill("SIGKILL"));
     await assert.rejects(
-      whileLocked(folder, async () => assert.fail(), { waitMs: 1 }),
+      withDirectoryLock(folder, async () => assert.fail(), { waitMs: 1 }),
       /Another command is changing the merchants/,
     );
     other.kill("SIGKILL");
     await once(other, "exit");
-    assert.equal(await whileLocked(folder, async () => "mine", { waitMs: 0 }), "mine");
+    assert.equal(await withDirectoryLock(folder, async () => "mine", { waitMs: 0 }), "mine");
   });
 
   test("what is no lock, or another user's, is refused with its name", async (t) => {
@@ -75,12 +75,12 @@ suite("the lock of the directory of merchants", () => {
       message: /\.lock can't be locked: .+ must be able to read and write/,
     };
     await assert.rejects(
-      whileLocked(folder, async () => assert.fail()),
+      withDirectoryLock(folder, async () => assert.fail()),
       refusal,
     );
     await rm(file);
     if (process.getuid?.() !== 0) return t.skip("only root can be another user");
-    await whileLocked(folder, async () => {});
+    await withDirectoryLock(folder, async () => {});
     await chmod(folder, 0o777);
     for (const mode of [0o600, 0o644]) {
       await chmod(file, mode);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mock, suite, test } from "node:test";
 import pg from "pg";
-import { databaseOf } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/migrations/templates.ts";
+import { merchantDatabaseName } from "../../src/merchants/merchant-database.ts";
+import { urlOfDatabase } from "../../src/migrations/templates.ts";
 import { FirstRequests } from "../../src/merchants/first-requests.ts";
 import { hostOf, openMerchants } from "../lib/merchants.ts";
 import { until } from "../lib/until.ts";
@@ -17,7 +17,7 @@ suite("first requests", () => {
     mock.timers.enable({ apis: ["setInterval"] });
     const opened = await openMerchants({ count: 3 });
     const locking = new pg.Client(
-      besides(process.env.TEST_ADMIN_URL!, databaseOf(opened.merchants[0]!.name)),
+      urlOfDatabase(process.env.TEST_ADMIN_URL!, merchantDatabaseName(opened.merchants[0]!.name)),
     );
     t.after(async () => {
       mock.timers.reset();
@@ -32,7 +32,7 @@ suite("first requests", () => {
     await locking.connect();
     await locking.query("begin; lock table auth.rights_mark in access exclusive mode");
     const answer = ask(hostOf(merchants[0]!), path, { query: "{ __typename }" });
-    await until(() => serving.merchants.firstRequests.areThere);
+    await until(() => serving.merchants.firstRequests.areRunning);
     mock.timers.tick(tickMs);
     assert.equal(await visits(), 0);
 
@@ -63,7 +63,7 @@ suite("first requests", () => {
       /^service_merchants_visits_total (\d+)/m.exec(await opened.serving.figures.metrics())![1];
     const answered = firstRequests.begin();
     mock.timers.tick(60_000 - tickMs);
-    assert.deepEqual([firstRequests.areThere, await visits()], [true, "0"]);
+    assert.deepEqual([firstRequests.areRunning, await visits()], [true, "0"]);
     mock.timers.tick(2 * tickMs);
     await until(async () => (await visits()) === "1");
     answered();
@@ -72,10 +72,10 @@ suite("first requests", () => {
   test("one that lasts, as live queries do, is none any more after a while", async () => {
     const requests = new FirstRequests(20);
     const answered = requests.begin();
-    assert.equal(requests.areThere, true);
-    await until(() => !requests.areThere);
+    assert.equal(requests.areRunning, true);
+    await until(() => !requests.areRunning);
     requests.begin();
-    assert.equal(requests.areThere, true);
+    assert.equal(requests.areRunning, true);
     answered();
   });
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import pg from "pg";
-import { AwayServers, Unreachable } from "../../src/merchants/away-servers.ts";
+import { UnreachableServers, Unreachable } from "../../src/merchants/away-servers.ts";
 import { Backlogs } from "../../src/merchants/backlogs.ts";
 import { MerchantTurns } from "../../src/merchants/merchant-turns.ts";
-import { noteOwn, noteWrites } from "../../src/merchants/write-watch.ts";
+import { noteOwnRows, noteWrites } from "../../src/merchants/write-watch.ts";
 import type { Watched } from "../../src/merchants/write-watch.ts";
 
 suite("what is known of merchants", () => {
@@ -39,29 +39,29 @@ suite("what is known of merchants", () => {
 
   test("of a server that is away one merchant tries at a time, ever more rarely, until one has reached it", () => {
     const changes: string[] = [];
-    const servers = new AwayServers({
+    const servers = new UnreachableServers({
       onBack: (server) => changes.push(`${server} is back`),
       onAway: (server) => changes.push(`${server} is away`),
     });
-    assert.equal(servers.waitUntil("a", 0), null);
+    assert.equal(servers.nextAttemptAt("a", 0), null);
     servers.noteFailure("a", 0);
-    assert.equal(servers.waitUntil("b", 0), null);
-    const second = servers.waitUntil("a", 0)!;
-    assert.equal(servers.waitUntil("a", second), null);
-    assert.ok(servers.waitUntil("a", second)! > second);
+    assert.equal(servers.nextAttemptAt("b", 0), null);
+    const second = servers.nextAttemptAt("a", 0)!;
+    assert.equal(servers.nextAttemptAt("a", second), null);
+    assert.ok(servers.nextAttemptAt("a", second)! > second);
     assert.deepEqual(changes.splice(0), []);
     servers.noteFailure("a", second);
-    assert.ok(servers.waitUntil("a", second)! - second > second);
+    assert.ok(servers.nextAttemptAt("a", second)! - second > second);
     assert.deepEqual(changes.splice(0), ["a is away"]);
     servers.noteAnswer("a");
-    assert.equal(servers.waitUntil("a", second), null);
+    assert.equal(servers.nextAttemptAt("a", second), null);
     servers.noteAnswer("a");
     assert.deepEqual(changes, ["a is back"]);
   });
 
   test("an attempt is noted as what it was: no answer, a refusal of Postgres, or another failure", async () => {
     const changes: string[] = [];
-    const servers = new AwayServers({
+    const servers = new UnreachableServers({
       onBack: () => changes.push("back"),
       onAway: () => changes.push("away"),
     });
@@ -107,8 +107,8 @@ suite("what is known of merchants", () => {
       writes: null,
       changes: 0,
       changedAt: 0,
-      own: 0,
-      ownUntil: 0,
+      ownRows: 0,
+      ownRowsUntil: 0,
     };
     let [now, rows] = [100_000, 1_000];
     const isAsked = (written: number, since: string | null = null): boolean => {
@@ -119,13 +119,13 @@ suite("what is known of merchants", () => {
     isAsked(0);
     assert.deepEqual([isAsked(0), isAsked(1), isAsked(0)], [false, true, false]);
     // Postgres counts some rows earlier than others
-    noteOwn(merchant, 5, now);
+    noteOwnRows(merchant, 5, now);
     assert.deepEqual([isAsked(3), isAsked(2), isAsked(1)], [false, false, true]);
     // Somebody else's look like its own, until these are counted as well
-    noteOwn(merchant, 5, now);
+    noteOwnRows(merchant, 5, now);
     assert.deepEqual([isAsked(3), isAsked(5)], [false, true]);
     // Or until they should have been
-    noteOwn(merchant, 5, now);
+    noteOwnRows(merchant, 5, now);
     assert.equal(isAsked(3), false);
     now += 15_000;
     assert.deepEqual([isAsked(0), isAsked(0)], [true, false]);

@@ -6,14 +6,14 @@ import { AccessTokens, issuerFor, TokenRefusal } from "../../src/auth/access-tok
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { configuredSigningKeys } from "../../src/auth/signing-keys.ts";
-import { databaseOf } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/migrations/templates.ts";
-import { asApiLogin } from "../../src/postgres/roles.ts";
+import { merchantDatabaseName } from "../../src/merchants/merchant-database.ts";
+import { urlOfDatabase } from "../../src/migrations/templates.ts";
+import { toApiLoginUrl } from "../../src/postgres/roles.ts";
 import { storeMerchant } from "../../src/merchants/directory.ts";
 import type { Merchant } from "../../src/merchants/merchant.ts";
 import { startCollector } from "../tracing/collector.ts";
 import type { CollectedSpan, Collector } from "../tracing/collector.ts";
-import { connected, hostOf, openMerchants, owner } from "../lib/merchants.ts";
+import { withConnection, hostOf, openMerchants, owner } from "../lib/merchants.ts";
 import type { TestMerchants } from "../lib/merchants.ts";
 import { until } from "../lib/until.ts";
 
@@ -239,21 +239,24 @@ suite("many merchants in a process", () => {
   });
 
   test("no login of one can open the database of another", async () => {
-    const [mine, other] = [one!().databaseUrl, besides(one!().databaseUrl, databaseOf(two!().name))];
-    for (const open of [(url: string) => url, (url: string) => asApiLogin(url)!]) {
-      await connected(open(mine), (client) => client.query("set role service_api"));
+    const [mine, other] = [
+      one!().databaseUrl,
+      urlOfDatabase(one!().databaseUrl, merchantDatabaseName(two!().name)),
+    ];
+    for (const open of [(url: string) => url, (url: string) => toApiLoginUrl(url)!]) {
+      await withConnection(open(mine), (client) => client.query("set role service_api"));
       await assert.rejects(
-        connected(open(other), async () => {}),
+        withConnection(open(other), async () => {}),
         { code: "42501" },
       );
     }
-    const shared = besides(process.env.TEST_LOGIN_URL!, databaseOf(one!().name));
+    const shared = urlOfDatabase(process.env.TEST_LOGIN_URL!, merchantDatabaseName(one!().name));
     await assert.rejects(
-      connected(shared, async () => {}),
+      withConnection(shared, async () => {}),
       { code: "42501" },
     );
     // Nor does the role that both may become help
-    await connected(mine, async (client) => {
+    await withConnection(mine, async (client) => {
       await client.query("set role service_api");
       await assert.rejects(client.query(`set role "merchant_${two!().name}_login"`), { code: "42501" });
     });
@@ -303,12 +306,12 @@ suite("many merchants in a process", () => {
     );
     const [token, other] = [await tokenAt(busy, "all"), await tokenAt(one!())];
     const sleeping = `select from pg_stat_activity where datname = $1 and wait_event = 'PgSleep'`;
-    await connected(adminUrl, async (admin) => {
+    await withConnection(adminUrl, async (admin) => {
       let [most, made] = [0, 0];
       // Each statement sleeps for longer than the pause between two looks
       const look = async () => {
         await sleep(10);
-        const { rowCount } = await admin.query(sleeping, [databaseOf(busy.name)]);
+        const { rowCount } = await admin.query(sleeping, [merchantDatabaseName(busy.name)]);
         most = Math.max(most, rowCount!);
       };
       const flood = (count: number) =>
@@ -347,9 +350,9 @@ suite("many merchants in a process", () => {
   test("all together have few connections, and none while nothing is asked", async () => {
     const open =
       "select count(*)::integer as count from pg_stat_activity where datname = any ($1) and application_name <> ''";
-    const databases = opened.merchants.map(({ name }) => databaseOf(name));
+    const databases = opened.merchants.map(({ name }) => merchantDatabaseName(name));
     const tokens = await Promise.all(opened.merchants.map((merchant) => tokenAt(merchant)));
-    await connected(adminUrl, async (admin) => {
+    await withConnection(adminUrl, async (admin) => {
       const counts: number[] = [];
       const count = async () => (await admin.query<{ count: number }>(open, [databases])).rows[0]!.count;
       const answers = Promise.all(

@@ -4,13 +4,13 @@ import { chmod, chown, copyFile, mkdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";
-import { addMerchantDatabase, databaseOf } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/migrations/templates.ts";
+import { addMerchantDatabase, merchantDatabaseName } from "../../src/merchants/merchant-database.ts";
+import { urlOfDatabase } from "../../src/migrations/templates.ts";
 import { readDirectory, storeMerchant } from "../../src/merchants/directory.ts";
 import type { Merchant } from "../../src/merchants/merchant.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import { dumpPrograms } from "../lib/dump-programs.ts";
-import { connected } from "../lib/merchants.ts";
+import { withConnection } from "../lib/merchants.ts";
 import { startOwnPostgres } from "../lib/prepared.ts";
 import type { OwnPostgres } from "../lib/prepared.ts";
 import { until } from "../lib/until.ts";
@@ -60,7 +60,7 @@ suite("npx erp merchants move, over TLS", { skip }, () => {
       ...["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:false"],
       ...["-CA", path(`${ca}.pem`), "-CAkey", path(`${ca}.key`)],
     ]);
-    await connected(adminUrl, async (admin) => {
+    await withConnection(adminUrl, async (admin) => {
       const { rows } = await admin.query<{ place: string }>(
         "select current_setting('data_directory') as place",
       );
@@ -75,7 +75,7 @@ suite("npx erp merchants move, over TLS", { skip }, () => {
       await admin.query("alter system set ssl = on");
       await admin.query("select pg_reload_conf()");
     });
-    await until(() => connected(tlsUrl(adminUrl, ca), async () => true).catch(() => false));
+    await until(() => withConnection(tlsUrl(adminUrl, ca), async () => true).catch(() => false));
   }
 
   const tlsUrl = (url: string, ca: string) => {
@@ -131,10 +131,12 @@ suite("npx erp merchants move, over TLS", { skip }, () => {
     const [moved] = (await readDirectory(path("merchants"))).merchants;
     assert.equal(new URL(moved!.databaseUrl).search, new URL(to!).search);
     assert.equal(new URL(moved!.databaseUrl).host, new URL(to!).host);
-    const { rows } = await connected(moved!.databaseUrl, (client) =>
+    const { rows } = await withConnection(moved!.databaseUrl, (client) =>
       client.query<{ ssl: boolean }>("select ssl from pg_stat_ssl where pid = pg_backend_pid()"),
     );
     assert.deepEqual(rows, [{ ssl: true }]);
-    await connected(besides(to!, databaseOf("acme")), (client) => client.query("select from erp.product"));
+    await withConnection(urlOfDatabase(to!, merchantDatabaseName("acme")), (client) =>
+      client.query("select from erp.product"),
+    );
   });
 });

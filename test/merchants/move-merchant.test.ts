@@ -4,13 +4,13 @@ import { delimiter, join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { copyDatabase, forPrograms, requireDumpPrograms } from "../../src/cluster/pg-dump.ts";
-import { databaseOf } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/migrations/templates.ts";
+import { copyDatabase, toLibpqUrl, requireDumpPrograms } from "../../src/cluster/pg-dump.ts";
+import { merchantDatabaseName } from "../../src/merchants/merchant-database.ts";
+import { urlOfDatabase } from "../../src/migrations/templates.ts";
 import { readDirectory, storeMerchant } from "../../src/merchants/directory.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import { dumpPrograms } from "../lib/dump-programs.ts";
-import { connected, hostOf, openMerchants } from "../lib/merchants.ts";
+import { withConnection, hostOf, openMerchants } from "../lib/merchants.ts";
 import type { TestMerchants } from "../lib/merchants.ts";
 import { startOwnPostgres } from "../lib/prepared.ts";
 import type { OwnPostgres } from "../lib/prepared.ts";
@@ -23,7 +23,7 @@ const skip = dumpPrograms === undefined && "there is no pg_dump of Postgres 18 o
 const parametersOf = (parameters: string) => {
   const given = new URL(`postgres://user@db.example/shop${parameters}`);
   given.password = "inside";
-  const { url, env } = forPrograms(given.href);
+  const { url, env } = toLibpqUrl(given.href);
   assert.equal(new URL(url).password, "");
   return [new URL(url).search, env.PGPASSWORD];
 };
@@ -93,8 +93,8 @@ suite("npx erp merchants move", { skip }, () => {
 
   /** Gives the merchant's database settings: for all, and for a role. */
   const settings = () =>
-    connected(adminUrl, async (client) => {
-      const name = databaseOf(merchant().name);
+    withConnection(adminUrl, async (client) => {
+      const name = merchantDatabaseName(merchant().name);
       await client.query(`alter database "${name}" set "note.of" = 'x = 1, "y"'`);
       await client.query(
         `alter role service_owner in database "${name}" set search_path = erp, "$user", "A ""b"", c"`,
@@ -147,7 +147,7 @@ suite("npx erp merchants move", { skip }, () => {
     const moving = move(other.path);
     await moving.said(/^Copying .* Reads go on/m);
     await until(async () => (await write()) === "CONFLICT_RETRY");
-    const elsewhere = { ...merchant(), databaseUrl: besides(merchant().databaseUrl, "elsewhere") };
+    const elsewhere = { ...merchant(), databaseUrl: urlOfDatabase(merchant().databaseUrl, "elsewhere") };
     await storeMerchant(other.path, elsewhere);
     await rm(held);
     assert.equal(await moving.ended, 1);
@@ -159,7 +159,7 @@ suite("npx erp merchants move", { skip }, () => {
   test("what pg_dump says comes before what follows from it", async () => {
     const { PATH } = process.env;
     process.env.PATH = `${dumpPrograms!}${delimiter}${PATH}`;
-    const copying = copyDatabase(besides(adminUrl, "nothing"), target.cluster.adminUrl("postgres"));
+    const copying = copyDatabase(urlOfDatabase(adminUrl, "nothing"), target.cluster.adminUrl("postgres"));
     process.env.PATH = PATH;
     await assert.rejects(copying, {
       message: /^pg_dump at \S+ failed: .*database "nothing" does not exist\s+pg_restore at /,
@@ -199,8 +199,8 @@ suite("npx erp merchants move", { skip }, () => {
     assert.match(moving.output(), /ledger\.proof is empty/);
     assert.deepEqual(wrong, []);
     assert.ok(reads > 0);
-    const there = besides(target.cluster.adminUrl("postgres"), databaseOf(merchant().name));
-    const codes = await connected(there, async (client) => {
+    const there = urlOfDatabase(target.cluster.adminUrl("postgres"), merchantDatabaseName(merchant().name));
+    const codes = await withConnection(there, async (client) => {
       const { rows } = await client.query<{ code: string }>("select code from erp.warehouse");
       return new Set(rows.map((row) => row.code));
     });
@@ -210,7 +210,7 @@ suite("npx erp merchants move", { skip }, () => {
     );
     // Nobody serves it from the old one by mistake
     await assert.rejects(
-      connected(merchant().databaseUrl, async () => {}),
+      withConnection(merchant().databaseUrl, async () => {}),
       { code: "42501" },
     );
     assert.ok((await fileOf()).includes(`:${new URL(there).port}/`));
@@ -220,7 +220,7 @@ suite("npx erp merchants move", { skip }, () => {
   test("rights, rules, comments and settings are those of the old database", async () => {
     const dump = await readFile(new URL("../../db/dump.sql", import.meta.url), "utf8");
     const definitionsAt = (url: string) =>
-      connected(besides(url, databaseOf(merchant().name)), async (client) => {
+      withConnection(urlOfDatabase(url, merchantDatabaseName(merchant().name)), async (client) => {
         const { rows } = await client.query<{ definition: string }>(dump);
         // A restored view names columns that had no names, and has fewer parentheses
         return rows.flatMap(({ definition }) => definition.replace(/ AS \w+|[()]/g, "").split("\n"));
@@ -231,7 +231,7 @@ suite("npx erp merchants move", { skip }, () => {
     const differing = [...from!.filter((line) => !now.has(line)), ...to!.filter((line) => !before.has(line))];
     assert.deepEqual(differing, []);
     const settingsAt = (url: string) =>
-      connected(besides(url, databaseOf(merchant().name)), async (client) => {
+      withConnection(urlOfDatabase(url, merchantDatabaseName(merchant().name)), async (client) => {
         const { rows } = await client.query<{ name: string; setconfig: string[] }>(
           `select r.rolname as name, s.setconfig from pg_db_role_setting s left join pg_roles r on r.oid = s.setrole
            where s.setdatabase = (select oid from pg_database where datname = current_database()) order by 1`,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import pg from "pg";
 import { fillAll, fillNextBatch } from "../../src/migrations/backfills.ts";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
 const maxRows = 100;
@@ -10,7 +10,7 @@ const silently = () => {};
 
 describe("a backfill", () => {
   const used = useDatabase("template_schema");
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   before(async () => {
     await rows(`
       create table erp.reading (place text, number integer, value text, doubled integer, half numeric,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { runPipelined, PipelinedQuery } from "../../src/postgres/pipeline/pipelined-query.ts";
-import { besides } from "../../src/migrations/templates.ts";
+import { urlOfDatabase } from "../../src/migrations/templates.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { readSettingsFor } from "../../src/versions/context.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -114,7 +114,7 @@ describe("a connection of the API", () => {
   it("leaves nothing behind in the databases that every cluster has", async () => {
     for (const name of ["postgres", "template1"])
       for (const statement of ["select lo_create(0)", "create temporary table t ()", "create table t ()"]) {
-        const client = new pg.Client({ connectionString: besides(database.apiUrl, name) });
+        const client = new pg.Client({ connectionString: urlOfDatabase(database.apiUrl, name) });
         try {
           await assert.rejects(
             client.connect().then(() => client.query(statement)),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { Project } from "../commands/project.ts";
-import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { readCatalogue, describeDifferences } from "../lib/catalogue.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
@@ -23,7 +23,7 @@ before(async () => {
   owner = new pg.Client({ connectionString: database.ownerUrl });
   reader = new pg.Client({ connectionString: database.ownerUrl, application_name: "a long report" });
   await Promise.all([owner.connect(), reader.connect()]);
-  asBefore = await catalogueOf(owner);
+  asBefore = await readCatalogue(owner);
 });
 after(async () => {
   await Promise.all([owner.end(), reader.end()]);
@@ -31,7 +31,8 @@ after(async () => {
   await project.remove();
 });
 
-const assertUntouched = async () => assert.deepEqual(differencesOf(asBefore, await catalogueOf(owner)), []);
+const assertUntouched = async () =>
+  assert.deepEqual(describeDifferences(asBefore, await readCatalogue(owner)), []);
 const reading = "select count(*) from erp.tag";
 afterEach(async () => {
   await reader.query("rollback");

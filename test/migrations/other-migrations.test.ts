@@ -5,7 +5,7 @@ import { withClient } from "../../src/postgres/client.ts";
 import { readCommitted } from "../../src/migrations/migration-files.ts";
 import { migrateDatabase } from "../../src/migrations/migrations.ts";
 import { runCommand } from "../commands/process.ts";
-import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { readCatalogue, describeDifferences } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
@@ -17,7 +17,7 @@ const says =
 
 /** The content of a database, including its list of migrations and the password of the service. */
 async function contents(client: pg.Client): Promise<Map<string, string>> {
-  const catalogue = await catalogueOf(client);
+  const catalogue = await readCatalogue(client);
   const queries = {
     migrations: "select * from graphile_migrate.migrations order by filename",
     // Tests that run at the same time make others
@@ -38,7 +38,7 @@ async function assertRefusedUntouched(database: TestDatabase, command: string[],
     assert.equal(code, 1, output);
     assert.match(output, says);
     assert.doesNotMatch(output, /\n\s+at /);
-    assert.deepEqual(differencesOf(asBefore, await contents(client)), []);
+    assert.deepEqual(describeDifferences(asBefore, await contents(client)), []);
   } finally {
     await client.end();
   }

@@ -6,12 +6,12 @@ import pg from "pg";
 import { withClient } from "../../src/postgres/client.ts";
 import {
   addMerchantDatabase,
-  databaseOf,
+  merchantDatabaseName,
   dropMerchantDatabase,
 } from "../../src/merchants/merchant-database.ts";
 import { copyTemplate } from "../../src/migrations/templates.ts";
 import { dropDatabase } from "../../src/migrations/own-databases.ts";
-import { asideOf, replaceDatabase } from "../../src/migrations/replace.ts";
+import { nameReplaced, replaceDatabase } from "../../src/migrations/replace.ts";
 import { UserError } from "../../src/errors/user-error.ts";
 
 // Databases that commands find by their names: none is dropped that they haven't made. That of db:watch:
@@ -50,7 +50,7 @@ async function makeAll(context: TestContext, ...names: string[]): Promise<void> 
 
 test("db:reset drops what it has kept itself, and no other database of that name", async (context) => {
   const name = `reset_${randomUUID()}`;
-  const aside = asideOf(name);
+  const aside = nameReplaced(name);
   await makeAll(context, name, `${name}_1`, `${name}_2`, aside);
   await admin.query(`comment on database "${name}" is 'Shop'`);
   const before = await databases(`^${name}`);
@@ -71,10 +71,10 @@ test("db:reset drops what it has kept itself, and no other database of that name
 test("what is kept of a database with the longest name doesn't take the place of that one", async (context) => {
   const name = `reset_${randomUUID()}`.padEnd(63, "x");
   const by = name.replace("reset", "other");
-  await makeAll(context, name, by, asideOf(name));
-  await dropDatabase(admin, asideOf(name));
+  await makeAll(context, name, by, nameReplaced(name));
+  await dropDatabase(admin, nameReplaced(name));
   await replaceDatabase(admin, name, by);
-  assert.equal((await databases(`^${name}$|^${asideOf(name)}$`)).length, 2);
+  assert.equal((await databases(`^${name}$|^${nameReplaced(name)}$`)).length, 2);
 });
 
 test("templates that are dropped are those that were made as such", async (context) => {
@@ -110,6 +110,6 @@ test("of two who add the same merchant, the second neither drops its database no
       [{ one: 1 }],
     );
   } finally {
-    await dropMerchantDatabase(adminUrl, merchant, databaseOf(merchant));
+    await dropMerchantDatabase(adminUrl, merchant, merchantDatabaseName(merchant));
   }
 });

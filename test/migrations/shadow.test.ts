@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Shadow, shadowOf } from "../../src/migrations/shadow.ts";
+import { Shadow, nameShadow } from "../../src/migrations/shadow.ts";
 import { useDatabase } from "../lib/database.ts";
 
 // What it is for, and that it leaves others' databases alone: test/commands/watch.test.ts
@@ -8,11 +8,11 @@ import { useDatabase } from "../lib/database.ts";
 const used = useDatabase("template0");
 
 test("the name of a shadow is one that Postgres keeps, and another for each database", () => {
-  assert.equal(shadowOf("shop"), "shop_rehearsal");
+  assert.equal(nameShadow("shop"), "shop_rehearsal");
   const long = ["a", "b"].flatMap((end) => [`${"x".repeat(62)}${end}`, `${"ü".repeat(30)}${end}`]);
   const names = [...long, "x".repeat(53), "x".repeat(54), "ü".repeat(26), `x${"ü".repeat(27)}`];
-  const shadows = names.map(shadowOf);
-  assert.equal(new Set([...names, ...shadows, ...shadows.map(shadowOf)]).size, 3 * names.length);
+  const shadows = names.map(nameShadow);
+  assert.equal(new Set([...names, ...shadows, ...shadows.map(nameShadow)]).size, 3 * names.length);
   for (const shadow of shadows) {
     assert.ok(Buffer.byteLength(shadow) <= 63, shadow);
     assert.match(shadow, /^(x*|x?ü*)(_[0-9a-f]{24})?_rehearsal$/);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { assertBooksAreRight, openShop } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
@@ -16,7 +16,7 @@ before(async () => {
     insert into erp.product_tag (product_id, tag_id) select p.id, t.id from erp.product p, erp.tag t`);
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const line = (delta: number, bin: string) => ({
   productId: shop.id.nail,

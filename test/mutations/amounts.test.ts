@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 
 let shop: ShippingShop;
 before(async () => {
   shop = await openShippingShop();
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const results = "results { outcome userErrors { code field } }";
 const price = (amount: number) => ({ currencyId: shop.id.EUR, net: amount, gross: amount });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import type { TestProcess } from "../lib/service.ts";
 
@@ -14,7 +14,7 @@ before(async () => {
   grafastOnly = await shop.another({ settings: { fastReads: false } });
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const add = (delta: number, more: object = {}) => ({ lines: [shop.line("nail", "A-1", { delta })], ...more });
 const readBy = ({ headers }: { headers: Headers }) => headers.get("x-read-by");
@@ -66,9 +66,9 @@ describe("a mutation and its payload", () => {
         });
       await book();
       await book();
-      const before = proxy.messagesOf("service_api_login");
+      const before = proxy.countMessages("service_api_login");
       assert.equal(readBy(await book()), "sql");
-      assert.equal(proxy.messagesOf("service_api_login") - before, 1);
+      assert.equal(proxy.countMessages("service_api_login") - before, 1);
     } finally {
       await one.close();
       await proxy.close();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { nowhere, uuidOf } from "../lib/ids.ts";
+import { missingId, uuidOf } from "../lib/ids.ts";
 import { assertRefused, useBench } from "./support.ts";
 
 const bench = useBench();
@@ -43,7 +43,7 @@ describe("binLocationCreate", () => {
 
   for (const [change, code, field] of [
     ...mistakes,
-    [{ warehouseId: nowhere("Warehouse") }, "NOT_FOUND", "warehouseId"] as const,
+    [{ warehouseId: missingId("Warehouse") }, "NOT_FOUND", "warehouseId"] as const,
   ]) {
     it(`refuses ${JSON.stringify(change).slice(0, 40)}: ${code}`, async () => {
       await secondBin();
@@ -92,7 +92,7 @@ describe("binLocationUpdate", () => {
   for (const [change, code, field] of [
     ...mistakes,
     [{ code: null }, "REQUIRED", "code"] as const,
-    [{ id: nowhere("BinLocation") }, "NOT_FOUND", "id"] as const,
+    [{ id: missingId("BinLocation") }, "NOT_FOUND", "id"] as const,
   ]) {
     it(`refuses ${JSON.stringify(change).slice(0, 40)}: ${code}`, async () => {
       await secondBin();

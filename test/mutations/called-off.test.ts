@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { nowhere } from "../lib/ids.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
-import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { missingId } from "../lib/ids.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
+import type { ShopOrder, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
 // Open units of a cancelled fulfillment order belong to none, and others can ship them
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => shop.close());
 afterEach(async () => {
-  await assertBooksAreRight(shop);
+  await assertLedgerIsRight(shop);
   await shop.sql("delete from erp.fulfillment");
   await shop.sql("delete from erp.fulfillment_order");
   await shop.sql("delete from erp.sales_order");
@@ -23,7 +23,7 @@ afterEach(async () => {
 const frozen = "2026-06-unstable";
 const nails = (quantity: number) => ({ product: "nail", quantity });
 const hammers = (quantity: number) => ({ product: "hammer", quantity });
-const first = (order: MadeOrder) => order.fulfillmentOrders[0]!;
+const first = (order: ShopOrder) => order.fulfillmentOrders[0]!;
 const sources = (payload: any) => shop.moves(payload).map(([quantity, source]) => [quantity, source]);
 
 const callOff = async ({ id }: { id: string }) =>
@@ -32,7 +32,7 @@ const callOff = async ({ id }: { id: string }) =>
     { id },
     { select: "fulfillmentOrder { id state isPartiallyFulfilled }" },
   );
-const assign = (order: MadeOrder, warehouse: string, rest: object = {}, options: object = {}) =>
+const assign = (order: ShopOrder, warehouse: string, rest: object = {}, options: object = {}) =>
   shop.mutate(
     "fulfillmentOrderCreate",
     { orderId: order.id, warehouseId: shop.id[warehouse], ...rest },
@@ -167,7 +167,7 @@ describe("orderShipmentComplete after a fulfillment order was cancelled", () => 
     await shop.store("nail", "A-1", 9);
     const order = await calledOff(4);
     const refused = async (warehouseId: string) => refusals(await shop.ship(order, { warehouseId }));
-    assert.deepEqual(await refused(nowhere("Warehouse")), [["NOT_FOUND", "warehouseId"]]);
+    assert.deepEqual(await refused(missingId("Warehouse")), [["NOT_FOUND", "warehouseId"]]);
     assert.deepEqual(await refused(shop.id.shed!), [["INSUFFICIENT_STOCK", "orderId"]]);
     await shop.sql("update erp.location set active = false where warehouse_id = $1", shop.id.shed!);
     assert.deepEqual(await refused(shop.id.shed!), [["INVALID", "warehouseId"]]);
@@ -262,7 +262,7 @@ describe("fulfillmentOrderCreate", () => {
       [userErrors[0].code, userErrors[0].field.join("."), userErrors[0].details],
       ["OVER_FULFILLMENT", "lines.0.quantity", { open: 2, requested: 3 }],
     );
-    const nothing = nowhere("OrderLineItem");
+    const nothing = missingId("OrderLineItem");
     assert.deepEqual(await refused({ lines: [{ orderLineItemId: nothing, quantity: 1 }] }), [
       ["NOT_FOUND", "lines.0.orderLineItemId"],
     ]);
@@ -274,8 +274,8 @@ describe("fulfillmentOrderCreate", () => {
     ]);
     const many = Array.from({ length: 251 }, () => line(1, 1));
     assert.deepEqual(await refused({ lines: many }), [["TOO_MANY_LINES", "lines"]]);
-    assert.deepEqual(await refused({ orderId: nowhere("Order") }), [["NOT_FOUND", "orderId"]]);
-    assert.deepEqual(await refused({ warehouseId: nowhere("Warehouse") }), [["NOT_FOUND", "warehouseId"]]);
+    assert.deepEqual(await refused({ orderId: missingId("Order") }), [["NOT_FOUND", "orderId"]]);
+    assert.deepEqual(await refused({ warehouseId: missingId("Warehouse") }), [["NOT_FOUND", "warehouseId"]]);
     assert.equal((await shop.stateOf(order)).fulfillmentOrders.length, 1);
     const done = await shop.order([nails(1)], [{ lines: [[0, 1]] }]);
     assert.deepEqual(await refused({}, done), [["INVALID_STATE_TRANSITION", "orderId"]]);
@@ -297,7 +297,7 @@ describe("calling off and shipping at the same time", () => {
   it("ships each unit once, from one of the two", async () => {
     await shop.store("nail", "A-1", 100);
     await shop.store("nail", "B-1", 100);
-    const orders: MadeOrder[] = [];
+    const orders: ShopOrder[] = [];
     for (let n = 0; n < 8; n++) orders.push(await shop.order([nails(3)], [{ lines: [[0, 3]] }]));
     const ends = await Promise.all(
       orders.map(async (order) => {

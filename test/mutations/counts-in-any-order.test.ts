@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import fc from "fast-check";
 import { seed } from "../lib/seed.ts";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 
 // Counts at the same time: of batches and of their place, in any order, by many clients
 let shop: Shop;
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => shop.close());
 beforeEach(() => shop.empty());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const select = "warnings { code message field details } stocks { quantity }";
 const set = (...lines: object[]) => shop.mutate("stockSet", { lines }, { select, version: "unstable" });
@@ -128,7 +128,7 @@ describe("counts and bookings", () => {
         }
         await deliver(Infinity);
         assert.equal(await shop.stockAt(product, place), expected);
-        await assertBooksAreRight(shop);
+        await assertLedgerIsRight(shop);
       }),
       { seed, numRuns: 15 },
     );

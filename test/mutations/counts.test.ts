@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import type { MutateOptions, Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
 // Counts by stockSet that are late, repeated, or out of order
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => shop.close());
 beforeEach(() => shop.empty());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const frozen = { version: "2026-06-unstable" };
 const select = "warnings { code message field details } stockMovements { id quantity } stocks { quantity }";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop } from "../lib/shop.ts";
 
 const select = `warnings { code message field details } goodsReceipt { id number type state supplier { number } currency { isoCode }
   currencyFactor currencyFactorOriginType taxStatus amountNet amountTotal positionPrice supplierOrders { edges { node { id } } }
@@ -110,7 +110,7 @@ export function useDock(): Dock {
     dock.shop = await openShop({ poolSize: 10 });
     dock.reader = await dock.shop.token();
   });
-  afterEach(() => assertBooksAreRight(dock.shop));
+  afterEach(() => assertLedgerIsRight(dock.shop));
   after(() => dock.shop.close());
   return dock;
 }

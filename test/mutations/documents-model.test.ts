@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Random } from "../lib/random.ts";
 import { seed } from "../lib/seed.ts";
-import { assertBooksAreRight } from "../lib/shop.ts";
-import type { MadeOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
+import { assertLedgerIsRight } from "../lib/shop.ts";
+import type { ShopOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
 // Random shipments, cancellations and documents of orders, against a model: invoices less what takes them back come to
@@ -41,7 +41,7 @@ class Model {
   readonly services: number;
   readonly parcels: Parcel[] = [];
   readonly invoices: Invoice[] = [];
-  made!: MadeOrder;
+  made!: ShopOrder;
 
   constructor() {
     const isOfServices = random.below(6) === 0;
@@ -286,7 +286,7 @@ describe("documents of random shipments", () => {
         }
         play.log.push("end");
         await play.end();
-        await assertBooksAreRight(shop);
+        await assertLedgerIsRight(shop);
       } catch (error) {
         (error as Error).message += ` (SEED=${seed}, order ${n}: ${play.log.join(", ")})`;
         throw error;

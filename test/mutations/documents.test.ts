@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { noUuid } from "../lib/ids.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
-import type { MadeOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
+import type { ShopOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
 // documentCreate: what was shipped is invoiced once, and credited once
@@ -12,7 +12,7 @@ before(async () => {
   for (const product of ["nail", "hammer"]) await shop.store(product, "A-1", 10_000);
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const documents = "id documentNumber config documentType { technicalName } referencedDocument { id }";
 const nails = (quantity: number, price = 1): OrderLine => ({
@@ -35,12 +35,12 @@ const service = (price: number): OrderLine => ({
 });
 
 /** An order that the hall ships. */
-const assigned = (lines: OrderLine[]): Promise<MadeOrder> => {
+const assigned = (lines: OrderLine[]): Promise<ShopOrder> => {
   const goods = lines.flatMap(({ product }, n) => (product ? [n] : []));
   return shop.order(lines, [{ lines: goods.map((n) => [n, lines[n]!.quantity]) }]);
 };
 /** Ships units of the first line of an order, without documents unless some are named. */
-const parcel = (order: MadeOrder, quantity: number, rest: object = {}) =>
+const parcel = (order: ShopOrder, quantity: number, rest: object = {}) =>
   shop.mutate(
     "fulfillmentCreate",
     {
@@ -55,7 +55,7 @@ const parcel = (order: MadeOrder, quantity: number, rest: object = {}) =>
     },
     { select: `fulfillment { id } documents { ${documents} }` },
   );
-const complete = (order: MadeOrder, rest: object = {}) =>
+const complete = (order: ShopOrder, rest: object = {}) =>
   shop.mutate(
     "orderShipmentComplete",
     { orderId: order.id, ...rest },
@@ -63,7 +63,7 @@ const complete = (order: MadeOrder, rest: object = {}) =>
       select: `order { state deliveryState } fulfillments { id } documents { ${documents} }`,
     },
   );
-const create = (order: MadeOrder, documentType: string, rest: object = {}, options: object = {}) =>
+const create = (order: ShopOrder, documentType: string, rest: object = {}, options: object = {}) =>
   shop.mutate(
     "documentCreate",
     { orderId: order.id, documentType, ...rest },
@@ -77,7 +77,7 @@ const done = async (work: Promise<any>) => {
 const charges = ({ config }: any) => config.lines.map((line: any) => [line.label, line.quantity]);
 
 /** The documents of an order by type, and what those with amounts come to, in cents. */
-async function accountOf(order: MadeOrder) {
+async function accountOf(order: ShopOrder) {
   const { order: read } = await shop.read(
     `query ($id: ID!) { order(id: $id) { documents(first: 250) { edges { node { ${documents} } } } } }`,
     { id: order.id },

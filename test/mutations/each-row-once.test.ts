@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
-import { assertBooksAreRight } from "../lib/shop.ts";
+import { assertLedgerIsRight } from "../lib/shop.ts";
 
 // A shipment and a receipt update each row once, and tell one event of it
 
@@ -40,7 +40,7 @@ before(async () => {
   await shop.store("glue", "A-2", 20, "G1");
   await shop.sql(notes);
 });
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 after(() => shop.close());
 
 /** What a call updates and tells: how many rows and events of each kind. Fails when one of them is updated or told twice. */

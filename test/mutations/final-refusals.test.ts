@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -34,8 +34,8 @@ beforeEach(async () => {
   await shop.empty();
 });
 afterEach(() => {
-  proxy.mend();
-  return assertBooksAreRight(shop);
+  proxy.restore();
+  return assertLedgerIsRight(shop);
 });
 
 const take = (quantity: number, more: object = {}) => ({
@@ -61,12 +61,12 @@ async function whileItWaits(process: TestProcess, input: object, work: () => Pro
   // Its token and its connection are ready, so that nothing but the call waits
   await shop.stockAt("nail", "A-1");
   await adjust({ lines: [shop.line("nail", "A-1", { delta: 1 })], validateOnly: true }, process);
-  proxy.hold();
+  proxy.freeze();
   const call = adjust(input, process);
   call.catch(() => {});
   await until(() => process.apiPool.idleCount === 0);
   await work();
-  proxy.mend();
+  proxy.restore();
   return call;
 }
 
@@ -142,7 +142,7 @@ describe("a refusal with a key", () => {
     const [product, bin] = [shop.id.nail, shop.id["A-1"]].map((id) => id!.split("/").at(-1));
     const input = { lines: [{ product_id: product, place: { bin_location_id: bin }, delta: -5 }] };
     await adjust(take(1, { validateOnly: true }), slow);
-    proxy.hold();
+    proxy.freeze();
     const call = adjust(take(5), slow);
     await until(() => slow.apiPool.idleCount === 0);
     await other.query("begin");
@@ -158,7 +158,7 @@ describe("a refusal with a key", () => {
     assert.equal(rows.length, 1);
     assert.equal(answer.rows[0].answer.userErrors[0].code, "INSUFFICIENT_STOCK");
     await add(20);
-    proxy.mend();
+    proxy.restore();
     await until(someoneWaitsForAKey);
     await other.query("commit");
     await other.end();

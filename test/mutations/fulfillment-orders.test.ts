@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { nowhere } from "../lib/ids.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
-import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { missingId } from "../lib/ids.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
+import type { ShopOrder, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
 let shop: ShippingShop;
@@ -10,11 +10,11 @@ before(async () => {
   shop = await openShippingShop();
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
-const make = async (state: string, type?: string): Promise<MadeOrder> =>
+const make = async (state: string, type?: string): Promise<ShopOrder> =>
   shop.order([{ product: "nail", quantity: 5 }], [{ lines: [[0, 5]], state, ...(type && { type }) }]);
-const only = (order: MadeOrder) => order.fulfillmentOrders[0]!.id;
+const only = (order: ShopOrder) => order.fulfillmentOrders[0]!.id;
 const call = (action: string, id: string, rest: object = {}, select = "fulfillmentOrder { id state }") =>
   shop.mutate(`fulfillmentOrder${action}`, { id, ...rest }, { select });
 const reservedQuantity = async () => {
@@ -64,7 +64,7 @@ for (const [action, leadsTo] of Object.entries(transitions)) {
         assert.deepEqual(refusals(await call(action, only(order))), [["EXTERNALLY_MANAGED", "id"]]);
         assert.deepEqual((await shop.stateOf(order)).fulfillmentOrders, [[state, false]]);
       }
-      const nothing = nowhere("FulfillmentOrder");
+      const nothing = missingId("FulfillmentOrder");
       assert.deepEqual(refusals(await call(action, nothing)), [["NOT_FOUND", "id"]]);
     });
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { nowhere } from "../lib/ids.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
-import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { missingId } from "../lib/ids.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
+import type { ShopOrder, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
 let shop: ShippingShop;
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => shop.close());
 afterEach(async () => {
-  await assertBooksAreRight(shop);
+  await assertLedgerIsRight(shop);
   // An empty shop for the next one
   await shop.sql("delete from erp.fulfillment");
   await shop.sql("delete from erp.fulfillment_order");
@@ -23,7 +23,7 @@ afterEach(async () => {
 const at = (place: string) =>
   place.includes("-") ? { binLocationId: shop.id[place] } : { warehouseId: shop.id[place] };
 /** An order of ten nails and three hammers, all to be shipped from the hall, which has more than enough. */
-const makeOrder = async (options?: object): Promise<MadeOrder> => {
+const makeOrder = async (options?: object): Promise<ShopOrder> => {
   await shop.store("nail", "A-1", 20);
   await shop.store("hammer", "A-1", 20);
   const lines = [
@@ -43,14 +43,14 @@ const makeOrder = async (options?: object): Promise<MadeOrder> => {
     options,
   );
 };
-const only = (order: MadeOrder) => order.fulfillmentOrders[0]!;
+const only = (order: ShopOrder) => order.fulfillmentOrders[0]!;
 /** Lines of an input: units of the first line of the fulfillment order, of the second, and so on. */
-const units = (order: MadeOrder, ...quantities: number[]) => ({
+const units = (order: ShopOrder, ...quantities: number[]) => ({
   lines: quantities.flatMap((quantity, line) =>
     quantity === 0 ? [] : [{ fulfillmentOrderLineItemId: only(order).lines[line], quantity }],
   ),
 });
-const standing = async (order: MadeOrder) => {
+const standing = async (order: ShopOrder) => {
   const { state, deliveryState, shipped, fulfillmentOrders } = await shop.stateOf(order);
   return [state, deliveryState, shipped, ...fulfillmentOrders.map(([state, partial]) => [state, partial])];
 };
@@ -150,7 +150,7 @@ describe("fulfillmentCreate", () => {
       });
     assert.deepEqual(refusals(await from(undefined)), [["BATCH_REQUIRED", "lines.0.places.0.batchId"]]);
     assert.deepEqual(refusals(await from(shop.id.N1)), [["BATCH_MISMATCH", "lines.0.places.0.batchId"]]);
-    assert.deepEqual(refusals(await from(nowhere("Batch"))), [["NOT_FOUND", "lines.0.places.0.batchId"]]);
+    assert.deepEqual(refusals(await from(missingId("Batch"))), [["NOT_FOUND", "lines.0.places.0.batchId"]]);
     assert.deepEqual((await from(shop.id.G2)).userErrors, []);
     assert.deepEqual(await shop.sql("select physical_stock as left from erp.batch where number = 'G2'"), [
       { left: 0 },
@@ -211,13 +211,13 @@ describe("fulfillmentCreate", () => {
       await shop.sql("delete from erp.sales_order_line_item where id = $1", order.lines[1]!);
       assert.deepEqual((await shop.fulfill(only(order))).userErrors, []);
       assert.deepEqual((await standing(order)).at(-1), [to, true]);
-      await assertBooksAreRight(shop);
+      await assertLedgerIsRight(shop);
     });
   }
 });
 
 describe("fulfillmentCreate refuses", () => {
-  const refused = async (order: MadeOrder, input: object, ...expected: [string, string | null][]) => {
+  const refused = async (order: ShopOrder, input: object, ...expected: [string, string | null][]) => {
     const before = await standing(order);
     const movements = await shop.movements();
     const payload = await shop.fulfill(only(order), input);
@@ -274,7 +274,7 @@ describe("fulfillmentCreate refuses", () => {
       const order = await shop.order([{ product: "nail", quantity: 5 }], [{ lines: [[0, 5]], state, type }]);
       await refused(order, {}, [code, field]);
     }
-    const gone = await shop.fulfill({ id: nowhere("FulfillmentOrder") });
+    const gone = await shop.fulfill({ id: missingId("FulfillmentOrder") });
     assert.deepEqual(refusals(gone), [["NOT_FOUND", "fulfillmentOrderId"]]);
   });
 
@@ -327,8 +327,8 @@ describe("fulfillmentCreate refuses", () => {
     await refused(
       order,
       from(
-        { place: { binLocationId: nowhere("BinLocation") }, quantity: 2 },
-        { place: { warehouseId: nowhere("Warehouse") }, quantity: 2 },
+        { place: { binLocationId: missingId("BinLocation") }, quantity: 2 },
+        { place: { warehouseId: missingId("Warehouse") }, quantity: 2 },
       ),
       ["NOT_FOUND", "lines.0.places.0.place.binLocationId"],
       ["NOT_FOUND", "lines.0.places.1.place.warehouseId"],
@@ -561,7 +561,7 @@ describe("fulfillmentCancel", () => {
   });
 
   it("is refused for what others have shipped, and for nothing", async () => {
-    assert.deepEqual(refusals(await shop.cancel(nowhere("Fulfillment"))), [["NOT_FOUND", "id"]]);
+    assert.deepEqual(refusals(await shop.cancel(missingId("Fulfillment"))), [["NOT_FOUND", "id"]]);
     const order = await shop.order(
       [{ product: "nail", quantity: 2 }],
       [{ type: "ExternalToOrder", lines: [[0, 2]] }],
@@ -585,7 +585,7 @@ describe("fulfillmentCreate and fulfillmentCancel", () => {
     const token = await shop.token({ read: "all" });
     for (const [name, input] of [
       ["fulfillmentCreate", { fulfillmentOrderId: only(order).id }],
-      ["fulfillmentCancel", { id: nowhere("Fulfillment") }],
+      ["fulfillmentCancel", { id: missingId("Fulfillment") }],
     ] as const)
       assert.deepEqual((await shop.tryMutate(name, input, { token })).codes, ["FORBIDDEN"]);
   });

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 
 let shop: Shop;
 before(async () => {
   shop = await openShop();
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const receiptFields = `goodsReceipt { id number type state comment currencyFactor currencyFactorOriginType currencyFactorOriginSource
   currencyFactorReferenceDate currencyFactorCapturedAt amountNet amountTotal positionPrice taxStatus currency { isoCode } warehouse { code }

@@ -43,12 +43,12 @@ function openLedger({
     });
   });
   const book = (client: string, product: string, name: string) =>
-    commit.make({
+    commit.run({
       client,
       name,
       key: product,
       isRepeatable: false,
-      async alone(onBegin) {
+      async runAlone(onBegin) {
         onBegin();
         groups.push([name]);
         await during([product], aloneMs || takesMs);
@@ -150,12 +150,12 @@ describe("group commit", () => {
       return calls.map(({ name }, index) => (odd >= 0 && index >= odd ? null : name));
     });
     const make = (name: string, key: string, during = work) =>
-      commit.make({
+      commit.run({
         client: name,
         name,
         key,
         isRepeatable: false,
-        async alone(onBegin) {
+        async runAlone(onBegin) {
           // A connection comes a moment later
           await Promise.resolve();
           onBegin();
@@ -184,21 +184,21 @@ describe("group commit", () => {
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
     const groups = new GroupCommit<string>(() => Promise.resolve([]));
-    const held = groups.make({
+    const held = groups.run({
       client: "a",
       key: "slow",
       isRepeatable: false,
-      async alone(onBegin) {
+      async runAlone(onBegin) {
         onBegin();
         await slow;
         return "slow";
       },
     });
-    const beside = groups.make({
+    const beside = groups.run({
       client: "a",
       key: "other",
       isRepeatable: false,
-      alone(onBegin) {
+      runAlone(onBegin) {
         onBegin();
         return Promise.resolve("quick");
       },
@@ -212,11 +212,11 @@ describe("group commit", () => {
     const lost = new Error("lost");
     const groups = new GroupCommit<string>(() => Promise.reject(new GroupLost(lost)));
     const book = (n: number) =>
-      groups.make({
+      groups.run({
         client: "a",
         key: `p${n}`,
         isRepeatable: n % 2 === 1,
-        async alone(onBegin) {
+        async runAlone(onBegin) {
           onBegin();
           // So long that calls are patient, also on a machine that pauses between them
           await sleep(100);

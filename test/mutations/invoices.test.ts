@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import { uuidOf } from "../lib/ids.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
-import type { MadeOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
+import type { ShopOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
 // Documents of shipments: each lists its parcel, and no unit is charged twice
@@ -13,7 +13,7 @@ before(async () => {
   for (const product of ["nail", "hammer"]) await shop.store(product, "A-1", 10_000);
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const documents =
   "documents { id documentNumber config documentType { technicalName } referencedDocument { documentNumber } }";
@@ -26,12 +26,12 @@ const hammers = (quantity: number, price = 1): OrderLine => ({
 });
 
 /** An order that the hall ships. */
-const assigned = (lines: OrderLine[]): Promise<MadeOrder> => {
+const assigned = (lines: OrderLine[]): Promise<ShopOrder> => {
   const goods = lines.flatMap(({ product }, n) => (product ? [n] : []));
   return shop.order(lines, [{ lines: goods.map((n) => [n, lines[n]!.quantity]) }]);
 };
 /** Ships units of lines of the first fulfillment order of an order. */
-const parcel = async (order: MadeOrder, parts: [line: number, quantity: number][], rest: object = {}) => {
+const parcel = async (order: ShopOrder, parts: [line: number, quantity: number][], rest: object = {}) => {
   const [fulfillmentOrder] = order.fulfillmentOrders;
   const lines = parts.map(([line, quantity]) => ({
     fulfillmentOrderLineItemId: fulfillmentOrder!.lines[line],
@@ -43,7 +43,7 @@ const parcel = async (order: MadeOrder, parts: [line: number, quantity: number][
     { select: `fulfillment { id } ${documents} warnings { code field details }` },
   );
 };
-const complete = (order: MadeOrder, rest: object = {}, options: object = {}) =>
+const complete = (order: ShopOrder, rest: object = {}, options: object = {}) =>
   shop.mutate(
     "orderShipmentComplete",
     { orderId: order.id, ...rest },
@@ -57,7 +57,7 @@ const linesOf = ({ config }: any) => config.lines.map((line: any) => [line.label
 const totals = ({ config }: any) => config.totals;
 
 /** Charges for an order: documents that are not cancelled, and their sums by rate. */
-async function charged(order: MadeOrder) {
+async function charged(order: ShopOrder) {
   const { order: read } = await shop.read(
     `query ($id: ID!) { order(id: $id) { amountNet amountTotal documents(first: 250) { edges { node { ${documents.slice(12, -2)} } } } } }`,
     { id: order.id },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 
 // A connection keeps the plans of statements in functions. Here they are made while there are no keys, and Postgres
 // knows that; then keys come, and nothing tells Postgres.
@@ -9,7 +9,7 @@ const credential = "018fd2d0-081f-73dc-8edd-7c7360cdaaf2";
 
 describe("a connection that has been there since there were no idempotency keys", () => {
   const used = useDatabase("template_schema");
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
 
   /** Rows of keys that reading all of the table has read since the transaction began. */
   const readAsAWhole = async () => {

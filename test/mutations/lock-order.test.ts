@@ -4,7 +4,7 @@ import pg from "pg";
 import { uuidOf } from "../lib/ids.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
-import { assertBooksAreRight } from "../lib/shop.ts";
+import { assertLedgerIsRight } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
 // A transaction takes the locks of all its products at once, in the order of their ids. A transaction that took one more later could
@@ -27,7 +27,7 @@ before(async () => {
 });
 afterEach(async () => {
   await other.query("rollback");
-  await assertBooksAreRight(shop);
+  await assertLedgerIsRight(shop);
 });
 after(async () => {
   await other.end();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
@@ -12,7 +12,7 @@ before(async () => {
   shop = await openShop({ versions });
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const one = (delta: number, place = "A-1") => ({
   lines: [{ productId: shop.id.nail, place: { binLocationId: shop.id[place] }, delta }],

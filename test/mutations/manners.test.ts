@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { CredentialRequest } from "../../src/auth/credentials.ts";
 import { versions } from "../../src/versions/versions.ts";
-import { nowhere } from "../lib/ids.ts";
+import { missingId } from "../lib/ids.ts";
 import { assertRefused, useBench } from "./support.ts";
 
 const bench = useBench({ versions });
@@ -73,7 +73,7 @@ const examples: Example[] = [
   {
     name: "binLocationDelete",
     input: () => ({ id: bench.bin }),
-    mistake: () => ({ id: nowhere("BinLocation") }),
+    mistake: () => ({ id: missingId("BinLocation") }),
     refusal: ["NOT_FOUND", ["id"]],
     fields: "deletedBinLocationId",
   },

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 
 // What counts as the same request, and what null means
 let shop: Shop;
@@ -11,7 +11,7 @@ before(async () => {
   shop = await openShop({ versions });
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 let key = 0;
 const line = (more: object = {}) => ({

@@ -99,7 +99,7 @@ class ModelOrder {
   netOf(line: Line): Exact {
     return line.total
       .times(hundred)
-      .over(hundred.plus(this.rateOf(line)))
+      .dividedBy(hundred.plus(this.rateOf(line)))
       .round();
   }
 
@@ -109,7 +109,7 @@ class ModelOrder {
     const rated = this.lines.filter(({ rate }) => rate !== null);
     const [gross, net] = [Exact.sum(rated.map((l) => l.total)), Exact.sum(rated.map((l) => this.netOf(l)))];
     const rest = total.minus(gross);
-    const share = gross.isZero ? rest : rest.times(net).over(gross);
+    const share = gross.isZero ? rest : rest.times(net).dividedBy(gross);
     return { total, net: this.taxStatus === "tax-free" ? total : net.plus(share.round()) };
   }
 }
@@ -142,7 +142,7 @@ function assertInvoice(order: ModelOrder, config: any, units: Map<Line, number>)
     assert.equal(Exact.of(stated).text(), amount.text());
     assert.equal(quantity, to - from);
     const exact =
-      order.taxStatus === "net" ? line.price.times(hundred).over(hundred.plus(line.rate)) : line.price;
+      order.taxStatus === "net" ? line.price.times(hundred).dividedBy(hundred.plus(line.rate)) : line.price;
     // The amounts are rounded with tax and without, by half a cent each
     const off = Math.abs(
       Number(
@@ -184,7 +184,7 @@ function assertTotals(
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   assert.deepEqual(own.exchangeRate, { factor: 1.0842, date: yesterday, source: "ECB" });
   assert.equal(own.currency.isoCode, "EUR");
-  const converted = taxes.map((each: any) => Exact.of(each.tax).over(factor).round());
+  const converted = taxes.map((each: any) => Exact.of(each.tax).dividedBy(factor).round());
   assert.deepEqual(
     own.taxes.map((each: any) => Exact.of(each.tax).text()),
     converted.map((each: Exact) => each.text()),
@@ -427,8 +427,8 @@ describe("amounts", () => {
         const total = price.times(Exact.of(node.quantity));
         assert.deepEqual(
           [
-            Number(price.over(Exact.of(rate)).round(6).text(6)),
-            Number(total.over(Exact.of(rate)).round().text()),
+            Number(price.dividedBy(Exact.of(rate)).round(6).text(6)),
+            Number(total.dividedBy(Exact.of(rate)).round().text()),
           ],
           [node.unitPriceInDefaultCurrency, node.totalPriceInDefaultCurrency],
           `SEED=${seed}: ${node.quantity} x ${node.unitPrice} at ${rate}`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 
 // Triggers keep figures right for every writer: here an administrator, with SQL
@@ -45,7 +45,7 @@ const scene = `
     ('${hammersToShip}', '${parcel}', '${hammers}', '${hammer}', 5), ('${nailsToShip}', '${parcel}', '${nails}', '${nail}', 60),
     ('${nailsLater}', '${rest}', '${nails}', '${nail}', 40);`;
 
-const rows = rowsOf(() => used.client);
+const rows = queryRows(() => used.client);
 const value = async (text: string) => Object.values((await rows(`select ${text} as value`))[0])[0];
 const run = (text: string) => used.client.query(text);
 const proof = () => assertProof(used.client);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { endOfLog, logAfter, sequence } from "../events/support.ts";
-import { gid, nowhere, uuidOf } from "../lib/ids.ts";
+import { gid, missingId, uuidOf } from "../lib/ids.ts";
 import { refusals } from "../lib/shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
@@ -265,7 +265,7 @@ describe("ordersUpsert", () => {
       [{ orderNumber: "m2" }, "REQUIRED", ".currencyId"],
       [{ ...key("m3"), orderNumber: "taken" }, "NOT_UNIQUE", ".orderNumber"],
       [{ ...key("m4"), taxStatus: "none" }, "INVALID", ".taxStatus"],
-      [{ ...key("m5"), customerId: nowhere("Customer") }, "NOT_FOUND", ".customerId"],
+      [{ ...key("m5"), customerId: missingId("Customer") }, "NOT_FOUND", ".customerId"],
       [{ ...key("m6"), shippingAddress: "Hafenweg" }, "INVALID", ".shippingAddress"],
       [{ ...key("m7"), lineItems: [nails(1), hammers(0)] }, "OUT_OF_RANGE", ".lineItems.1.quantity"],
       [{ ...key("m7"), lineItems: [nails(1), hammers(-1)] }, "OUT_OF_RANGE", ".lineItems.1.quantity"],
@@ -283,8 +283,8 @@ describe("ordersUpsert", () => {
       assert.deepEqual(refusals(await orders([row])), [[code, `orders.0${field}`]], JSON.stringify(row));
     const [strange] = linesOf((await orders([{ ...key("mx"), lineItems: [nails(1)] }])).orders[0]);
     const more: [rows: object[], code: string, field: string][] = [
-      [[{ storefrontId: "m1", salesChannelId: nowhere("SalesChannel") }], "NOT_FOUND", ".0.salesChannelId"],
-      [[{ id: nowhere("Order"), paymentState: "paid" }], "NOT_FOUND", ".0.id"],
+      [[{ storefrontId: "m1", salesChannelId: missingId("SalesChannel") }], "NOT_FOUND", ".0.salesChannelId"],
+      [[{ id: missingId("Order"), paymentState: "paid" }], "NOT_FOUND", ".0.id"],
       // A line of another order
       [[{ ...key("m0"), lineItems: [{ id: strange.id, quantity: 2 }] }], "NOT_FOUND", ".0.lineItems.0.id"],
       [[key("m0"), { ...key("m0"), paymentState: "paid" }], "NOT_UNIQUE", ".1"],
@@ -355,7 +355,7 @@ describe("orderCancel", () => {
     assert.equal(await reserved("hammer"), before);
     const again = await shop.mutate("orderCancel", { id: order.id });
     assert.equal(refusals(again)[0]![0], "INVALID_STATE_TRANSITION");
-    assert.deepEqual(refusals(await shop.mutate("orderCancel", { id: nowhere("Order") })), [
+    assert.deepEqual(refusals(await shop.mutate("orderCancel", { id: missingId("Order") })), [
       ["NOT_FOUND", "id"],
     ]);
     const token = await shop.token({ read: "all", write: ["products"] });

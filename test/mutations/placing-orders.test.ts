@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 
 let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
 const lines = (quantities: number[]) => quantities.map((quantity) => ({ productId: shop.id.nail, quantity }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { nowhere, uuidOf } from "../lib/ids.ts";
+import { missingId, uuidOf } from "../lib/ids.ts";
 import { assertRefused, useBench } from "./support.ts";
 
 const bench = useBench();
@@ -89,12 +89,12 @@ describe("productWarehouseConfigurationSet", () => {
   });
 
   const refusals: [what: string, change: () => object, code: string, field: string][] = [
-    ["an unknown product", () => ({ productId: nowhere("Product") }), "NOT_FOUND", "productId"],
-    ["an unknown warehouse", () => ({ warehouseId: nowhere("Warehouse") }), "NOT_FOUND", "warehouseId"],
+    ["an unknown product", () => ({ productId: missingId("Product") }), "NOT_FOUND", "productId"],
+    ["an unknown warehouse", () => ({ warehouseId: missingId("Warehouse") }), "NOT_FOUND", "warehouseId"],
     ["a bin of another warehouse", () => ({ warehouseId: bench.main }), "INVALID", "defaultBinLocationId"],
     [
       "an unknown bin",
-      () => ({ defaultBinLocationId: nowhere("BinLocation") }),
+      () => ({ defaultBinLocationId: missingId("BinLocation") }),
       "INVALID",
       "defaultBinLocationId",
     ],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { endOfLog, logAfter, sequence } from "../events/support.ts";
-import { nowhere } from "../lib/ids.ts";
+import { missingId } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { openShop, refusals } from "../lib/shop.ts";
 
@@ -177,7 +177,7 @@ describe("productsUpsert", () => {
   const mistakes: [row: () => object, code: string, field: string][] = [
     [() => ({ name: "no key" }), "REQUIRED", ""],
     [() => ({ productNumber: null }), "REQUIRED", ""],
-    [() => ({ id: nowhere("Product"), name: "x" }), "NOT_FOUND", ".id"],
+    [() => ({ id: missingId("Product"), name: "x" }), "NOT_FOUND", ".id"],
     [() => ({ id: shop.id.nail, productNumber: null }), "REQUIRED", ".productNumber"],
     [() => ({ id: shop.id.glue, productNumber: "hammer" }), "NOT_UNIQUE", ".productNumber"],
     [() => ({ productNumber: " " }), "INVALID", ".productNumber"],
@@ -204,14 +204,14 @@ describe("productsUpsert", () => {
       ".storefrontVariants",
     ],
     [
-      () => ({ productNumber: "n", canonicalProductId: nowhere("Product") }),
+      () => ({ productNumber: "n", canonicalProductId: missingId("Product") }),
       "NOT_FOUND",
       ".canonicalProductId",
     ],
     [() => ({ productNumber: "n", price: [{ ...eur(1), net: -1 }] }), "OUT_OF_RANGE", ".price.0.net"],
     [() => ({ productNumber: "n", price: [eur(1), eur(1)] }), "NOT_UNIQUE", ".price.1.currencyId"],
     [
-      () => ({ productNumber: "n", purchasePrices: [{ ...eur(1), currencyId: nowhere("Currency") }] }),
+      () => ({ productNumber: "n", purchasePrices: [{ ...eur(1), currencyId: missingId("Currency") }] }),
       "NOT_FOUND",
       ".purchasePrices.0.currencyId",
     ],

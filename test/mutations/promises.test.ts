@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 
 // Warnings about bookings that are probably mistakes: of parents of variants, and of promised units
 let shop: ShippingShop;
@@ -11,7 +11,7 @@ before(async () => {
   shop = await openShippingShop({ versions });
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const place = (name: string) => ({ [name.includes("-") ? "binLocationId" : "warehouseId"]: shop.id[name] });
 const select = "warnings { code message field details } stocks { id } stockMovements { id }";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 
 let shop: Shop;
 before(async () => {
@@ -13,7 +13,7 @@ beforeEach(() =>
     "delete from erp.product_supplier_configuration; delete from erp.product_purchase_price; delete from erp.exchange_rate",
   ),
 );
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 type Prices = Record<string, [net: number, gross: number]>;
 const inputOf = (prices: Prices) =>

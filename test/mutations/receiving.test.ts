@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { uuidOf } from "../lib/ids.ts";
-import { assertBooksAreRight } from "../lib/shop.ts";
+import { assertLedgerIsRight } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 import { codes, linesOf, shares, useDock } from "./dock.ts";
 
@@ -257,7 +257,7 @@ describe("the dock never stops", () => {
       assert.deepEqual([sum(true), sum(false)], [5, 2]);
       const now = await dock.orderNow(id);
       assert.deepEqual([now.state, now.received], ["delivered", [4, 1]]);
-      await assertBooksAreRight(dock.shop);
+      await assertLedgerIsRight(dock.shop);
     }
   });
 
@@ -346,7 +346,7 @@ describe("any receipts", () => {
         );
         assert.deepEqual(rows, [{ left: 0 }]);
       }
-      await assertBooksAreRight(dock.shop);
+      await assertLedgerIsRight(dock.shop);
     }
   });
 });

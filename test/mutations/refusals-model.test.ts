@@ -5,7 +5,7 @@ import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
 import { Random } from "../lib/random.ts";
 import { seed } from "../lib/seed.ts";
-import { assertBooksAreRight, openShop } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -28,7 +28,7 @@ before(async () => {
   token = await shop.token({ read: "all", write: "all" });
 });
 after(async () => {
-  for (const proxy of proxies) proxy.mend();
+  for (const proxy of proxies) proxy.restore();
   await Promise.all(processes.map((process) => process.close()));
   await Promise.all(proxies.map((proxy) => proxy.close()));
   await shop.close();
@@ -90,7 +90,7 @@ async function disturb(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const proxy = random.oneOf(proxies);
     if (random.below(5) === 0) proxy.cut();
-    else proxy.hold();
+    else proxy.freeze();
     await sleep(random.between(10, 150));
     // Half of what was wanted: there is too little most of the time. May be refused, where many are in its way
     const delta = Math.floor(units.wanted / 2) - units.brought;
@@ -98,7 +98,7 @@ async function disturb(signal: AbortSignal): Promise<void> {
     if (delta > 0 && (await shop.tryMutate("stockAdjust", { lines })).codes.length === 0)
       units.brought += delta;
     await sleep(random.between(0, 50));
-    proxy.mend();
+    proxy.restore();
     await sleep(random.between(0, 50));
   }
 }
@@ -137,5 +137,5 @@ it(`what a client has seen refused is never booked (SEED=${seed})`, async () => 
     assert.deepEqual(booked.get(key) ?? null, movements && [...movements].sort(), key);
   const refused = [...last.values()].filter(({ movements }) => movements === null).length;
   assert.ok(refused > 0 && refused < wanted, `${refused} of ${wanted}`);
-  await assertBooksAreRight(shop);
+  await assertLedgerIsRight(shop);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import pg from "pg";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 
 // Calls that are run together by one statement. That they do the same as one after the other is shown in
 // test/db/bookings-both-ways.test.ts; here is what makes a call wait for nobody, and what is left to mutation.run.
@@ -10,7 +10,7 @@ const credential = "018fd2d0-081f-73dc-8edd-7c7360cdaaf2";
 
 describe("calls that are run together", () => {
   const used = useDatabase("template_demo", "login");
-  const rows = rowsOf(() => used.client);
+  const rows = queryRows(() => used.client);
   let places: { product: string; bin: string }[];
   let outside: { product: string; warehouse: string };
 

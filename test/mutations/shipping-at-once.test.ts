@@ -3,8 +3,8 @@ import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { uuidOf } from "../lib/ids.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
-import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
-import { assertBooksAreRight } from "../lib/shop.ts";
+import type { ShopOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { assertLedgerIsRight } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
 // The API with many clients at a time: a client can act on each answer, and the books stay right
@@ -133,7 +133,7 @@ describe("one order and 20 clients", () => {
     );
   });
 
-  after(() => assertBooksAreRight(shop));
+  after(() => assertLedgerIsRight(shop));
 });
 
 describe("60 orders for three products, and 30 clients", () => {
@@ -141,7 +141,7 @@ describe("60 orders for three products, and 30 clients", () => {
     for (const product of products)
       for (const place of places) await shop.store(product, place, 40, product === "glue" ? "G1" : undefined);
     // Each with its lines in another order, and fulfillment orders for some of them
-    const orders: MadeOrder[] = [];
+    const orders: ShopOrder[] = [];
     for (let n = 0; n < 60; n++) {
       const roll = dice(n);
       const lines = [0, 1, 2].map((step) => ({
@@ -203,7 +203,7 @@ describe("60 orders for three products, and 30 clients", () => {
     });
     assert.ok(outcomes.done! > 60, JSON.stringify(outcomes));
     assert.ok(fulfillments.length > 20, `${fulfillments.length} fulfillments`);
-    await assertBooksAreRight(shop);
+    await assertLedgerIsRight(shop);
 
     // Units in the place “order” equal the shipped ones, and no line was shipped twice
     const wrong = await shop.sql(`

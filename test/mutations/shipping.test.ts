@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { nowhere } from "../lib/ids.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import { missingId } from "../lib/ids.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => shop.close());
 afterEach(async () => {
-  await assertBooksAreRight(shop);
+  await assertLedgerIsRight(shop);
   // An empty shop for the next one
   await shop.sql("delete from erp.fulfillment");
   await shop.sql("delete from erp.fulfillment_order");
@@ -337,7 +337,7 @@ describe("orderShipmentComplete refuses", () => {
   };
 
   it("an order that is not there", async () => {
-    const payload = await refused({ id: nowhere("Order") });
+    const payload = await refused({ id: missingId("Order") });
     assert.deepEqual(refusals(payload), [["NOT_FOUND", "orderId"]]);
   });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 
 let shop: Shop;
 before(async () => {
@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => shop.close());
 beforeEach(() => shop.empty());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 /** A place as input, by its short name. */
 const at = (place: string) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop } from "../lib/shop.ts";
 
 // Lines, and other rows of one call, are in the given order
 let shop: Shop;
@@ -26,7 +26,7 @@ before(async () => {
   }
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
 /** Lines with distinct quantities and repeated products. */

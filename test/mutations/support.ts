@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach } from "node:test";
 import type { QueryResultRow } from "pg";
-import { rowsOf } from "../lib/database.ts";
+import { queryRows } from "../lib/database.ts";
 import { gid } from "../lib/ids.ts";
 import { assertProof } from "../lib/proof.ts";
 import { startService } from "../lib/service.ts";
@@ -60,7 +60,7 @@ export function useBench(options: ServiceOptions = {}): Bench {
   const bench = {} as Bench;
   before(async () => {
     const service = await startService(options);
-    const rows = rowsOf(() => service.owner);
+    const rows = queryRows(() => service.owner);
     const send: Bench["send"] = (name, input, fields = "", { token = bench.token, ...options } = {}) => {
       const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
       const query = `mutation ($input: ${type}) { ${name}(input: $input) { ${fields} userErrors { code message field details } } }`;

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { addChannel } from "../bulk/support.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
-import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 
 // Pages of texts of a megabyte would take everybody's time and memory.
 let shop: ShippingShop;
@@ -21,7 +21,7 @@ before(async () => {
   configuration = productSupplierConfiguration.id;
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 let numbers = 0;
 const next = () => `T-${(numbers += 1)}`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
@@ -28,7 +28,7 @@ after(async () => {
   await admin.end();
   await shop.close();
 });
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const one = (product: string, delta: number, more: object = {}) => ({
   lines: [shop.line(product, "A-1", { delta })],

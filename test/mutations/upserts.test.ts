@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { endOfLog, logAfter, sequence } from "../events/support.ts";
-import { gid, nowhere, uuidOf } from "../lib/ids.ts";
+import { gid, missingId, uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { openShop, refusals } from "../lib/shop.ts";
 
@@ -121,7 +121,7 @@ describe("suppliersUpsert", () => {
       [{ number: "N2", name: " " }, "INVALID", "name"],
       [{ id: shop.id.acme, number: "forge" }, "NOT_UNIQUE", "number"],
       [{ number: "yankee", languageCode: "xx-XX" }, "NOT_FOUND", "languageCode"],
-      [{ number: "N3", name: "N", currencyId: nowhere("Currency") }, "NOT_FOUND", "currencyId"],
+      [{ number: "N3", name: "N", currencyId: missingId("Currency") }, "NOT_FOUND", "currencyId"],
       [{ number: "N4", name: "N", address: "Hafenweg 1" }, "INVALID", "address"],
       [{ number: "N5", name: "N", defaultDeliveryTimeDays: -1 }, "OUT_OF_RANGE", "defaultDeliveryTimeDays"],
       [{ number: "N6", name: "N", minimumOrderValue: -1 }, "OUT_OF_RANGE", "minimumOrderValue"],
@@ -293,7 +293,7 @@ describe("customersUpsert", () => {
       ],
       [person({ customerNumber: "m2" }), "NOT_UNIQUE", ".email"],
       [
-        person({ customerNumber: "m3", email: "m3@b.example", groupId: nowhere("CustomerGroup") }),
+        person({ customerNumber: "m3", email: "m3@b.example", groupId: missingId("CustomerGroup") }),
         "NOT_FOUND",
         ".groupId",
       ],
@@ -309,10 +309,10 @@ describe("customersUpsert", () => {
       );
     const twice = person({ storefrontId: "m8", email: "m8@b.example" });
     assert.ok(refusals(await customers([twice, twice])).some(([code]) => code === "NOT_UNIQUE"));
-    const elsewhere = { salesChannelId: nowhere("SalesChannel"), groupId: ids.Trade };
+    const elsewhere = { salesChannelId: missingId("SalesChannel"), groupId: ids.Trade };
     const nobody = person({ storefrontId: "m9", email: "m9@b.example", ...elsewhere });
     assert.deepEqual(refusals(await customers([nobody])), [["NOT_FOUND", "customers.0.salesChannelId"]]);
-    assert.deepEqual(refusals(await customers([{ id: nowhere("Customer"), firstName: "Eva" }])), [
+    assert.deepEqual(refusals(await customers([{ id: missingId("Customer"), firstName: "Eva" }])), [
       ["NOT_FOUND", "customers.0.id"],
     ]);
     const partial = await customers(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { nowhere, uuidOf } from "../lib/ids.ts";
+import { missingId, uuidOf } from "../lib/ids.ts";
 import { assertRefused, useBench } from "./support.ts";
 
 const bench = useBench();
@@ -139,7 +139,7 @@ describe("warehouseUpdate", () => {
     ...["code", "name", "isDefault", "isDefaultReceiving", "isStockAvailableForSale"].map(
       (field) => [{ [field]: null }, "REQUIRED", field] as const,
     ),
-    [{ id: nowhere("Warehouse") }, "NOT_FOUND", "id"] as const,
+    [{ id: missingId("Warehouse") }, "NOT_FOUND", "id"] as const,
   ]) {
     it(`refuses ${JSON.stringify(change).slice(0, 40)}: ${code}`, async () => {
       const payload = await bench.unchanged(() => update({ isDefault: true, ...change }));

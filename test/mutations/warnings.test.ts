@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight, openShop, refusals } from "../lib/shop.ts";
 
 // mutation.warn, shown by triggers that warn, as functions of the ledger and of purchasing may
 let shop: Shop;
@@ -35,7 +35,7 @@ before(async () => {
     create trigger warn after insert on erp.supplier_order for each row execute function public.warn_of_order()`);
 });
 after(() => shop.close());
-afterEach(() => assertBooksAreRight(shop));
+afterEach(() => assertLedgerIsRight(shop));
 
 const one = (delta: number) => ({
   lines: [{ productId: shop.id.nail, place: { binLocationId: shop.id["A-1"] }, delta }],

@@ -203,7 +203,7 @@ test("while the database is away the answer is 503, and then the document again"
     const { status, codes, body } = await statusNow();
     assert.deepEqual([status, codes], [503, ["SERVICE_UNAVAILABLE"]]);
     assert.equal(body.errors[0].extensions.retryable, true);
-    proxy.mend();
+    proxy.restore();
     await until(async () => (await statusNow()).status === 200);
   } finally {
     await process.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { renderPdf } from "../../src/pdf/render-pdf.ts";
-import { rowsOf } from "../lib/database.ts";
+import { queryRows } from "../lib/database.ts";
 import { readPdf } from "./pdf.ts";
 import { legalConfig, sampleSeller } from "./sample.ts";
 import { openDocumentShop } from "./document-shop.ts";
@@ -144,7 +144,7 @@ describe("erp.merchant", () => {
   after(async () => {
     await shop.close();
   });
-  const rows = rowsOf(() => shop.owner);
+  const rows = queryRows(() => shop.owner);
   const invoice = async (changes: object = {}, sql?: string) => {
     const order = await shop.order(changes);
     if (sql) await rows(sql, [order]);

@@ -6,11 +6,11 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { makeIntrospectionQuery } from "postgraphile/graphile-build-pg/pg-introspection";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import { printSdl } from "../../src/graphql/print-sdl.ts";
-import { fingerprintOf } from "../../src/versions/fingerprint.ts";
-import { rowsOf, useDatabase } from "../lib/database.ts";
+import { computeFingerprint } from "../../src/versions/fingerprint.ts";
+import { queryRows, useDatabase } from "../lib/database.ts";
 
 const used = useDatabase("template_schema");
-const rows = rowsOf(() => used.client);
+const rows = queryRows(() => used.client);
 const schemaName = "api_unstable";
 
 const sdlFrom = async (pgService: GraphileConfig.PgServiceConfiguration, catalog: string) => {
@@ -44,7 +44,7 @@ test("another role of the server is no change of the schema, until it has rights
   const pgService = makePgService({ connectionString: used.database.ownerUrl, pubsub: false });
   const server = new pg.Client({ connectionString: used.database.adminUrl });
   await server.connect();
-  const fingerprint = async () => fingerprintOf(await readCatalog(pgService, schemaName));
+  const fingerprint = async () => computeFingerprint(await readCatalog(pgService, schemaName));
   try {
     const before = await fingerprint();
     await server.query("create role catalog_test_reader");

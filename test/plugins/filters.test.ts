@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { GraphQLInputObjectType } from "postgraphile/graphql";
 import { parse } from "postgraphile/graphql";
-import { shownTypes } from "../../src/live/keep-current.ts";
+import { findTypesRead } from "../../src/live/keep-current.ts";
 import { allScopes, sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
@@ -438,7 +438,7 @@ describe("filters through relations", () => {
       "query ($f: [ProductFilterInput!]) { products(filter: { OR: $f }) { edges { cursor } } }",
     );
     const seen = (f: unknown) => [
-      ...shownTypes({ schema: sample.schema, document, operationName: null, variables: { f } }),
+      ...findTypesRead({ schema: sample.schema, document, operationName: null, variables: { f } }),
     ];
     assert.deepEqual(seen([]), ["ProductConnection", "ProductEdge", "Query"]);
     assert.deepEqual(seen([{ batches: { some: { location: {} } } }]).slice(3), ["Batch", "Location"]);

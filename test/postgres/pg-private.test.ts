@@ -4,10 +4,10 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { runPipelined } from "../../src/postgres/pipeline/pipelined-query.ts";
 import {
-  backendOf,
+  getBackend,
   onMessage,
   queryTimeoutMs,
-  streamOf,
+  getSocket,
   withoutTimers,
 } from "../../src/postgres/pg-private.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -27,12 +27,12 @@ after(async () => {
 
 test("the backend of a connection, its socket and its messages are where they were", async () => {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-  const { port, processID, secretKey } = backendOf(client);
+  const { port, processID, secretKey } = getBackend(client);
   assert.equal(processID, rows[0]!.pid);
   assert.equal(typeof secretKey, "number");
-  assert.equal(streamOf(client).remotePort, port);
+  assert.equal(getSocket(client).remotePort, port);
   const seen: string[] = [];
-  streamOf(client).once("data", () => seen.push("data"));
+  getSocket(client).once("data", () => seen.push("data"));
   const ends = (["commandComplete", "readyForQuery"] as const).map((message) =>
     onMessage(client, message, () => seen.push(message)),
   );

@@ -6,7 +6,7 @@ import pg from "pg";
 import { openDatabaseAccess } from "../../src/postgres/pg-service.ts";
 import { SharedPool } from "../../src/postgres/shared-pool.ts";
 import { pipeliningAdaptor } from "../../src/postgres/pipeline/adaptor.ts";
-import { togetherSender } from "../../src/postgres/pipeline/send-together.ts";
+import { createTransactionSender } from "../../src/postgres/pipeline/send-together.ts";
 import type { PgSettings } from "../../src/postgres/pipeline/transaction-settings.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -86,7 +86,7 @@ test("when Postgres doesn't answer in time, what was sent together fails once, a
   const impatient = createPool(database.loginUrl, { max: 1 });
   Object.assign(impatient.options, { query_timeout: 200 });
   const shared = new SharedPool(impatient);
-  const send = togetherSender(shared);
+  const send = createTransactionSender(shared);
   const sleep = { settings: null, statement: { text: "select pg_sleep(3)" } };
   const outcomes = await send("client", [sleep, sleep], () => {});
   assert.equal(
@@ -98,7 +98,7 @@ test("when Postgres doesn't answer in time, what was sent together fails once, a
   const one = { settings: null, statement: { text: "select 1 as one" } };
   const [answer] = await send("client", [one], () => {});
   assert.deepEqual("rows" in answer! && answer.rows, [{ one: 1 }]);
-  assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
+  assert.deepEqual(shared.queue.counts, { running: 0, waiting: 0 });
   await impatient.end();
 });
 const late = "Query read timeout";
@@ -109,7 +109,7 @@ test("rows don't become old garbage", async () => {
   const oldBytes = () =>
     getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_used_size;
   const one = createPool(database.loginUrl, { max: 1 });
-  const send = togetherSender(new SharedPool(one));
+  const send = createTransactionSender(new SharedPool(one));
   const page = { settings: null, statement: { text: "select repeat('x', 50000)", name: "page" } };
   const read = async (pages: number) => {
     for (let sent = 0; sent < pages; sent++) {

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { createPool, untilIdle } from "../../src/postgres/pool.ts";
-import { ownClient, SharedPool } from "../../src/postgres/shared-pool.ts";
+import { serviceClient, SharedPool } from "../../src/postgres/shared-pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -49,7 +49,7 @@ test("as many are opened as are wanted, and no more than there may be", async ()
   await until(isQuiet);
   assert.equal(given.length, 8);
   assert.ok(pool.totalCount <= 5);
-  assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
+  assert.deepEqual(shared.queue.counts, { running: 0, waiting: 0 });
 });
 
 test("a broken connection is not lent again", async () => {
@@ -71,9 +71,9 @@ test("a client of quick statements has all connections when it is alone, and els
     const got: (() => void)[] = [];
     for (let n = 0; n < 5; n++)
       shared.connect(client, (error, _connection, release) => error ?? got.push(release!));
-    await until(() => shared.turns.counts.running === got.length && pool.totalCount === 5);
+    await until(() => shared.queue.counts.running === got.length && pool.totalCount === 5);
     const { length } = got;
-    while (shared.turns.counts.running > 0) {
+    while (shared.queue.counts.running > 0) {
       got.shift()!();
       await sleep(0);
     }
@@ -101,7 +101,7 @@ test("where statements are few, one client leaves some to another, and its quick
     }
   };
   // One that begins as another ends, too
-  t.after(() => until(() => (end(...releases.keys()), shared.turns.counts.running === 0)));
+  t.after(() => until(() => (end(...releases.keys()), shared.queue.counts.running === 0)));
   const begin = (client: string, name: string, isQuick = false) =>
     shared.connect(
       client,
@@ -117,21 +117,21 @@ test("where statements are few, one client leaves some to another, and its quick
   begin("other", "mutation");
   await hasBegun("mutation");
   await hasBegun("quick");
-  assert.deepEqual(shared.turns.counts, { running: 3, waiting: 2 });
+  assert.deepEqual(shared.queue.counts, { running: 3, waiting: 2 });
   assert.ok(!began.includes("report 2"));
   // The service books for all clients
   end("report 1", "mutation", "quick");
   await hasBegun("report 2");
-  begin(ownClient, "group");
+  begin(serviceClient, "group");
   await hasBegun("group");
   assert.ok(!began.includes("report 3"));
   end("group");
   most = Infinity;
-  shared.turns.proceed();
+  shared.queue.proceed();
   await hasBegun("report 3");
   end("report 2", "report 3");
   await until(isQuiet);
-  assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
+  assert.deepEqual(shared.queue.counts, { running: 0, waiting: 0 });
 });
 
 test("where statements are few, clients of slow ones leave one to others", async () => {
@@ -146,9 +146,9 @@ test("where statements are few, clients of slow ones leave one to others", async
   const slow = await shared.connection("slow");
   const waiting = shared.connection("as slow");
   const other = await shared.connection("other");
-  assert.deepEqual(shared.turns.counts, { running: 2, waiting: 1 });
+  assert.deepEqual(shared.queue.counts, { running: 2, waiting: 1 });
   other.release();
-  assert.deepEqual(shared.turns.counts, { running: 1, waiting: 1 });
+  assert.deepEqual(shared.queue.counts, { running: 1, waiting: 1 });
   slow.release();
   (await waiting).release();
   await until(isQuiet);

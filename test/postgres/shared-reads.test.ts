@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { rowReader, textReader } from "../../src/postgres/pipeline/read-text.ts";
+import { createRowReader, textReader } from "../../src/postgres/pipeline/read-text.ts";
 import type { ReadText, WaitingRead } from "../../src/postgres/pipeline/read-text.ts";
 import { settingsStatement } from "../../src/postgres/pipeline/transaction-settings.ts";
 import { createPool } from "../../src/postgres/pool.ts";
@@ -21,7 +21,7 @@ before(async () => {
   database = await openTestDatabase("template_schema");
   pool = createPool(database.loginUrl, { max: 2 });
   read = textReader(
-    rowReader(
+    createRowReader(
       new SharedPool<WaitingRead>(pool, (client, ms) => void used.set(client, (used.get(client) ?? 0) + ms)),
     ),
   );
@@ -120,7 +120,7 @@ test("one that takes too long is stopped alone, and isn't shared afterwards", as
 test("clients take turns in what is sent together", async () => {
   // On one connection: which of two is faster depends on the machine
   const single = createPool(database.loginUrl, { max: 1 });
-  const reader = textReader(rowReader(new SharedPool<WaitingRead>(single)));
+  const reader = textReader(createRowReader(new SharedPool<WaitingRead>(single)));
   const askAs = (client: string, n: number) =>
     reader(client, settingsOf(`scope:${n}`), { ...facts, values: [String(n)] });
   for (let n = 0; n < 10; n++) await Promise.all([askAs("a", n), askAs("b", n)]);
@@ -134,7 +134,7 @@ test("clients take turns in what is sent together", async () => {
 
 test("a backend that is killed fails what it worked on, and those behind it are read again", async () => {
   const single = createPool(database.loginUrl, { max: 1 });
-  const reader = textReader(rowReader(new SharedPool<WaitingRead>(single)));
+  const reader = textReader(createRowReader(new SharedPool<WaitingRead>(single)));
   const doze = (seconds: number) =>
     reader("a", settingsOf("doze"), { text: "select pg_sleep($1)::text", name: "doze", values: [seconds] });
   const askBehind = (n: number) => reader("b", settingsOf(`scope:${n}`), { ...facts, values: [String(n)] });

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withClient } from "../../src/postgres/client.ts";
 import { checkDatabase } from "../../src/migrations/requirements.ts";
-import { waitingFor } from "../../src/postgres/wait.ts";
+import { waitForDatabase } from "../../src/postgres/wait.ts";
 import { UserError } from "../../src/errors/user-error.ts";
 import { allVersions, startCommand } from "../commands/process.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
@@ -32,7 +32,7 @@ test("a start waits for a database that is away, says so every second, and then 
   // Away again for one of the versions, while what they are built from is read
   await withClient(database.adminUrl, async (admin) => {
     await admin.query("begin; lock table pg_catalog.pg_inherits");
-    proxy.mend();
+    proxy.restore();
     const reading =
       "from pg_stat_activity where datname = current_database() and application_name = 'catalog' and wait_event_type = 'Lock'";
     // A transaction sees one moment of pg_stat_activity
@@ -56,7 +56,7 @@ test("a healthy database that takes a while causes no message; one that stays si
   const wait = async (workMs: number) => {
     const lines: string[] = [];
     const onWaiting = (line: string) => void lines.push(line);
-    await waitingFor({ url: database.loginUrl, waitMs: 60_000, onWaiting }, () => sleep(workMs));
+    await waitForDatabase({ url: database.loginUrl, waitMs: 60_000, onWaiting }, () => sleep(workMs));
     return lines;
   };
   const [whileBusy, whileSilent] = await Promise.all([wait(2_500), wait(6_500)]);
@@ -77,7 +77,7 @@ test("the waiting ends with its time, or with an error that it doesn't mend", as
     const url = Object.assign(new URL(database.loginUrl), change).href;
     let lines = 0;
     const begin = performance.now();
-    const error = await waitingFor({ url, waitMs, onWaiting: () => void lines++ }, () =>
+    const error = await waitForDatabase({ url, waitMs, onWaiting: () => void lines++ }, () =>
       checkDatabase(url),
     ).catch((reason: unknown) => reason);
     assert.ok(error instanceof UserError, String(error));

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { createPool } from "../../src/postgres/pool.ts";
-import { PoolWarmer, warmCount } from "../../src/postgres/warm-pool.ts";
+import { PoolWarmer, getWarmCount } from "../../src/postgres/warm-pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -21,7 +21,7 @@ after(async () => {
 });
 
 const logger = pino({ level: "silent" });
-const openPool = (max: number) => createPool(database.loginUrl, { max, min: warmCount(max) });
+const openPool = (max: number) => createPool(database.loginUrl, { max, min: getWarmCount(max) });
 
 /** The number of idle connections that have rehearsed. */
 async function countWarm(pool: pg.Pool): Promise<number> {
@@ -74,7 +74,7 @@ test("the last free connection is left to requests", async () => {
   request.release();
   await warmer.close();
   await pool.end();
-  assert.deepEqual([warmCount(1), warmCount(2), warmCount(100)], [0, 1, 4]);
+  assert.deepEqual([getWarmCount(1), getWarmCount(2), getWarmCount(100)], [0, 1, 4]);
 });
 
 test("where no mutation is allowed, or nothing to book, connections stay cold and work", async () => {

@@ -3,7 +3,7 @@ import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
-import { idsOf } from "../../src/cluster/postgres-user.ts";
+import { lookUpUser } from "../../src/cluster/postgres-user.ts";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { Project } from "../commands/project.ts";
@@ -43,7 +43,7 @@ describe("a service that root has started", { skip: staysWhy }, () => {
   it("serves as nobody, when the database is another's", async () => {
     const metricsPort = await freePort();
     const { service, address } = await start({ METRICS_PORT: String(metricsPort) });
-    await assertRunsAs(service.pid, await idsOf("nobody"));
+    await assertRunsAs(service.pid, await lookUpUser("nobody"));
     await assertWorks(address, owner);
     const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
     assert.match(await metrics.text(), /process_open_fds \d+/);
@@ -85,7 +85,7 @@ describe("a service that root has started with a Postgres of its own", { skip: s
     const service = startCommand(["start"], { DATA_DIRECTORY: home, RUN_AS: "daemon", LOG_LEVEL: "warn" });
     try {
       await service.said(/The API is at/);
-      const daemon = await idsOf("daemon");
+      const daemon = await lookUpUser("daemon");
       await assertRunsAs(service.pid, daemon);
       const postmaster = async () =>
         Number.parseInt(await readFile(join(home, "postgres/postmaster.pid"), "utf8"));

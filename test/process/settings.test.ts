@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { UserError } from "../../src/errors/user-error.ts";
-import { settingsByTopic, settingsFrom } from "../../src/process/settings.ts";
+import { settingsByTopic, parseSettings } from "../../src/process/settings.ts";
 import { printEnvironmentFile, printSettingsPage } from "../../src/process/settings/print.ts";
 
 const settings = Object.values(settingsByTopic).flat();
@@ -32,13 +32,13 @@ test("each setting is declared once, shown in .env.example, and explained in doc
 });
 
 test("the values that .env.example shows can be used", () => {
-  const values = settingsFrom(Object.fromEntries(settings.map(({ name, example }) => [name, example])));
+  const values = parseSettings(Object.fromEntries(settings.map(({ name, example }) => [name, example])));
   assert.equal(values.metricsPort, 9100);
   assert.deepEqual(values.webhookAllow, ["127.0.0.1/32", "localhost"]);
 });
 
 test("units, groups and values of their own", () => {
-  const values = settingsFrom({
+  const values = parseSettings({
     STOP_DELAY: "0.5",
     LOCK_TIMEOUT: "2",
     LIMIT_COST: "77",
@@ -56,19 +56,19 @@ test("units, groups and values of their own", () => {
   assert.equal(values.production, false);
   assert.deepEqual(values.tokenSigningKeys, ["k".repeat(32), "l".repeat(32)]);
   assert.deepEqual(values.webhookPorts, [443, 8443]);
-  assert.equal(settingsFrom({ TRUST_PROXY: "10.0.0.0/8" }).trustProxy, "10.0.0.0/8");
-  assert.equal(settingsFrom({}).trustProxy, false);
-  assert.deepEqual(settingsFrom({}).secretsKeys, []);
-  assert.deepEqual(settingsFrom({}).webhookPorts, [443, 80]);
+  assert.equal(parseSettings({ TRUST_PROXY: "10.0.0.0/8" }).trustProxy, "10.0.0.0/8");
+  assert.equal(parseSettings({}).trustProxy, false);
+  assert.deepEqual(parseSettings({}).secretsKeys, []);
+  assert.deepEqual(parseSettings({}).webhookPorts, [443, 80]);
 });
 
 test("an empty variable counts as one that isn't set", () => {
   const empty = Object.fromEntries(settings.map(({ name }) => [name, " "]));
-  assert.deepEqual(settingsFrom(empty), settingsFrom({}));
+  assert.deepEqual(parseSettings(empty), parseSettings({}));
 });
 
 test("the explorer is served in development, and where it is asked for", () => {
-  const served = (variables: Record<string, string>) => settingsFrom(variables).explorer;
+  const served = (variables: Record<string, string>) => parseSettings(variables).explorer;
   assert.equal(served({}), true);
   assert.equal(served({ NODE_ENV: "production" }), false);
   assert.equal(served({ NODE_ENV: "production", EXPLORER: "true" }), true);
@@ -91,7 +91,7 @@ test("every wrong setting is named with what is expected, and with its value unl
     LIMIT_DEPTH: "deep",
   };
   assert.throws(
-    () => settingsFrom(wrong),
+    () => parseSettings(wrong),
     (error: unknown) => {
       assert.ok(error instanceof UserError);
       const lines = error.message.split("\n").sort();
@@ -116,5 +116,5 @@ test("every wrong setting is named with what is expected, and with its value unl
 });
 
 for (const port of ["http", "-1", "4000.5"]) {
-  test(`PORT=${port} is refused`, () => assert.throws(() => settingsFrom({ PORT: port }), UserError));
+  test(`PORT=${port} is refused`, () => assert.throws(() => parseSettings({ PORT: port }), UserError));
 }

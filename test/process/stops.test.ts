@@ -4,7 +4,7 @@ import { Agent } from "node:http";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { idsOf } from "../../src/cluster/postgres-user.ts";
+import { lookUpUser } from "../../src/cluster/postgres-user.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -168,7 +168,7 @@ async function assertCountsStopped(metricsPort: number, pid: number): Promise<vo
 }
 
 test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts none off; all run as the user who is named", async (t) => {
-  const user = staysWhy === false ? await idsOf("daemon") : null;
+  const user = staysWhy === false ? await lookUpUser("daemon") : null;
   // Files of all processes would be there
   const folder = await temporaryFolder();
   t.after(() => folder.remove());

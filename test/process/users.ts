@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import type pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { successorOfRoot } from "../../src/process/leave-root.ts";
+import { chooseUser } from "../../src/process/leave-root.ts";
 import { query, read } from "../lib/service.ts";
 
 const isRoot = process.getuid?.() === 0;
 
 /** Why a service that is started here doesn't become another user; false when it does. */
 export const staysWhy: string | false = isRoot
-  ? ((await successorOfRoot(undefined, null)).warning ?? false)
+  ? ((await chooseUser(undefined, null)).warning ?? false)
   : "only root can be left";
 
 /** Real, effective, saved and file-system user of a process, and all of its groups. */

@@ -128,16 +128,16 @@ test("Prometheus finds the figures of all of them, and nothing else", async () =
 });
 
 test("they are there while the database is silent, except for what waits in it", async (t) => {
-  t.after(() => proxy.mend());
+  t.after(() => proxy.restore());
   const outbox = async () => {
     const { text, status } = await figures("/metrics");
     assert.deepEqual([status, /^service_processes (\d+)$/m.exec(text)?.[1]], [200, String(count)], text);
     return /^service_outbox_events /m.test(text);
   };
   await until(outbox);
-  proxy.hold();
+  proxy.freeze();
   await until(async () => !(await outbox()));
-  proxy.mend();
+  proxy.restore();
   await until(outbox);
 });
 
@@ -167,7 +167,7 @@ test("a killed one is replaced, and the others continue", async () => {
 test("one that is to replace another waits for the database, and is replaced when it dies while that one leaves", async (t) => {
   const agents = Array.from({ length: 2 * count }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   t.after(() => {
-    proxy.mend();
+    proxy.restore();
     for (const agent of agents) agent.destroy();
   });
   await until(async () => (await serving()) === count);
@@ -190,7 +190,7 @@ test("one that is to replace another waits for the database, and is replaced whe
     return (await Promise.all(answers)).some((answer) => answer?.closes);
   };
   await isLeaving();
-  proxy.mend();
+  proxy.restore();
   await until(isLeaving);
   const added = (await servers()).filter((id) => !before.includes(id));
   process.kill(added[0]!, "SIGKILL");

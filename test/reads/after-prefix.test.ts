@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { afterPrefix } from "../../src/reads/filter-operators.ts";
+import { findPrefixEnd } from "../../src/reads/filter-operators.ts";
 
 describe("the end of a prefix's range", () => {
   const last = String.fromCodePoint(0x10ffff);
@@ -15,6 +15,6 @@ describe("the end of a prefix's range", () => {
     ["😀", "😁"],
   ] as const) {
     it(`${JSON.stringify(prefix)} ends at ${JSON.stringify(end)}`, () =>
-      assert.equal(afterPrefix(prefix), end));
+      assert.equal(findPrefixEnd(prefix), end));
   }
 });

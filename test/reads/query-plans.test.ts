@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { parse, validate } from "postgraphile/graphql";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
-import { readStatementOf } from "../../src/reads/statements.ts";
+import { compileReadRequest } from "../../src/reads/statements.ts";
 import { openTwoExecutors } from "./two-executors.ts";
 import type { TwoExecutors } from "./two-executors.ts";
 
@@ -48,7 +48,7 @@ function queryPlanOfRead(source: string, variables: Record<string, unknown> = {}
     operationName: null,
     variableValues: variables,
   };
-  const statement = readStatementOf(request);
+  const statement = compileReadRequest(request);
   assert.ok(statement, "it is one statement");
   assert.doesNotMatch(statement.text.replaceAll("offset 0", ""), /\boffset\b/i);
   return queryPlanOf(statement);

@@ -14,7 +14,7 @@ import { makePositionsFile, Positions } from "../../src/replicas/positions.ts";
 import type { PositionsFile } from "../../src/replicas/positions.ts";
 import type { ReplicasOptions } from "../../src/replicas/replicas.ts";
 import { createPool } from "../../src/postgres/pool.ts";
-import { asApiLogin, urlAsOwner } from "../../src/postgres/roles.ts";
+import { toApiLoginUrl, urlAsOwner } from "../../src/postgres/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
@@ -66,13 +66,13 @@ test("a process that begins in the place of one that was killed finds out what t
   killed.note("knows", 7n);
   killed.noteUnknown("asks");
   const successor = new Positions({ descriptor, column: 0, columns: 2 });
-  const of = () => [other, successor].map((each) => [each.of("knows"), each.of("asks"), each.of("new")]);
+  const of = () => [other, successor].map((each) => [each.get("knows"), each.get("asks"), each.get("new")]);
   assert.deepEqual(of(), [
     [7n, unknownPosition, 0n],
     [7n, unknownPosition, 0n],
   ]);
   successor.note("knows", 5n);
-  successor.settling()(9n);
+  successor.beginSettling()(9n);
   assert.deepEqual(of(), [
     [7n, 9n, 0n],
     [7n, 9n, 0n],
@@ -89,16 +89,16 @@ test("a process that has replaced another finds out what that one didn't know, i
   heir.note("knows", 5n);
   heir.note("settled", 8n);
   replaced.noteUnknownToAll();
-  const of = () => [other, heir].map((each) => ["knows", "settled", "new"].map((client) => each.of(client)));
+  const of = () => [other, heir].map((each) => ["knows", "settled", "new"].map((client) => each.get(client)));
   const unknown = [unknownPosition, unknownPosition, unknownPosition];
   assert.deepEqual(of(), [unknown, unknown]);
-  heir.settling()(9n);
+  heir.beginSettling()(9n);
   assert.deepEqual(of(), [unknown, unknown]);
-  const early = heir.settling();
+  const early = heir.beginSettling();
   heir.takeOver(0);
   early(10n);
   assert.deepEqual(of(), [unknown, unknown]);
-  heir.settling()(11n);
+  heir.beginSettling()(11n);
   assert.deepEqual(of(), [
     [11n, 11n, 11n],
     [11n, 11n, 11n],
@@ -115,7 +115,7 @@ async function serviceWith(
   positions: PositionsFile | null,
   loginUrl = primary.loginUrl,
 ): Promise<TestProcess> {
-  const urls = standbys.map((standby) => at(standby, asApiLogin(loginUrl)!));
+  const urls = standbys.map((standby) => at(standby, toApiLoginUrl(loginUrl)!));
   const replicas: ReplicasOptions = {
     ...{ urls, pool: { max: 5 }, maxLagMs: 1_500 },
     positions: new Positions(positions),
@@ -380,7 +380,7 @@ test("where that is the primary, the other standby isn't used: it has what the p
     return withClient(standbys[1]!.adminUrl("empty"), async (two) => (await two.query(text)).rowCount === 1);
   });
   await until(async () => (await inUse(later)) === 1 && (await inUse(beside)) === 1);
-  proxy.leadTo(at(standbys[0]!, primary.loginUrl));
+  proxy.redirectTo(at(standbys[0]!, primary.loginUrl));
   // It sees what it writes there, at once, in other processes too
   await until(() => write("on the new primary", later).then(Boolean, () => false));
   await until(async () => {

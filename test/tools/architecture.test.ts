@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { readImports } from "../../tools/architecture/cruise.ts";
 import { withPicture } from "../../tools/architecture/draw.ts";
-import { pictureOf } from "../../tools/architecture/picture.ts";
+import { drawRooms } from "../../tools/architecture/picture.ts";
 import { floors, folderOf, rooms } from "../../tools/architecture/rooms.ts";
 import configuration from "../../tools/architecture/rules.ts";
 
@@ -112,5 +112,5 @@ test("plugins/ holds plugins and nothing else", async () => {
 
 test("docs/explanation/architecture.md shows the rooms as they are; else npm run draw draws them", async () => {
   const text = await readFile("docs/explanation/architecture.md", "utf8");
-  assert.equal(text, withPicture(text, pictureOf(await readImports(["src", "plugins"]))));
+  assert.equal(text, withPicture(text, drawRooms(await readImports(["src", "plugins"]))));
 });

@@ -241,8 +241,8 @@ test("without a client's word, the sampler decides; a ratio of nothing traces no
     settings(collector.url, { sampler: "traceidratio", samplerArgument: 0 }),
     quiet,
   ))!;
-  assert.equal(none.request(newTrace().headers, "POST", "/"), null);
-  assert.ok(tracing.request({}, "POST", "/"));
+  assert.equal(none.beginRequest(newTrace().headers, "POST", "/"), null);
+  assert.ok(tracing.beginRequest({}, "POST", "/"));
   await none.close();
   assert.equal(await openTracing(settings(collector.url, { isDisabled: true }), quiet), null);
   assert.equal(await openTracing({ ...settings(""), endpoint: undefined }, quiet), null);

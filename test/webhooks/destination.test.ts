@@ -3,7 +3,7 @@ import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { describe, it } from "node:test";
 import { AllowList, isPublic } from "../../src/webhooks/addresses.ts";
-import { destinationOf, guardedLookup, RefusedDestination } from "../../src/webhooks/destination.ts";
+import { parseDestination, guardedLookup, RefusedDestination } from "../../src/webhooks/destination.ts";
 
 const nothing = new AllowList([]);
 
@@ -63,7 +63,7 @@ describe("destinationOf", () => {
   for (const address of Object.values(inner).flat()) {
     const host = address.includes(":") ? `[${address}]` : address;
     it(`refuses ${host}`, () =>
-      assert.throws(() => destinationOf(`https://${host}/`, nothing), RefusedDestination));
+      assert.throws(() => parseDestination(`https://${host}/`, nothing), RefusedDestination));
   }
   for (const host of [
     ...[
@@ -85,7 +85,7 @@ describe("destinationOf", () => {
     ],
   ]) {
     it(`refuses ${host}`, () =>
-      assert.throws(() => destinationOf(`http://${host}/`, nothing), RefusedDestination));
+      assert.throws(() => parseDestination(`http://${host}/`, nothing), RefusedDestination));
   }
   for (const [url, message] of Object.entries({
     "ftp://example.com/": /https: and http: addresses only/,
@@ -105,21 +105,21 @@ describe("destinationOf", () => {
     "http://[2606:4700::1111]:6379/": /not sent to port 6379/,
   })) {
     it(`refuses ${url}`, () =>
-      assert.throws(() => destinationOf(url, nothing), { name: "RefusedDestination", message }));
+      assert.throws(() => parseDestination(url, nothing), { name: "RefusedDestination", message }));
   }
   it("takes usual addresses", () => {
     for (const url of [
       ...["https://example.com/hooks?shop=1", "http://example.com/", "http://example.com:443/"],
       ...["https://example.com:80/", "https://[2606:4700::1111]/", "http://1.1.1.1/"],
     ])
-      assert.equal(destinationOf(url, nothing).href, url);
+      assert.equal(parseDestination(url, nothing).href, url);
   });
   it("takes other ports where the operator allows them, and then no others", () => {
     const ports = new AllowList([], [8443, 9000]);
     for (const url of ["https://example.com:8443/", "http://1.1.1.1:9000/"])
-      assert.equal(destinationOf(url, ports).href, url);
+      assert.equal(parseDestination(url, ports).href, url);
     for (const url of ["https://example.com/", "http://example.com/", "http://127.0.0.1:9000/"])
-      assert.throws(() => destinationOf(url, ports), RefusedDestination);
+      assert.throws(() => parseDestination(url, ports), RefusedDestination);
   });
   it("takes what the operator allows, and no more", () => {
     const allowed = new AllowList(["127.0.0.1", "10.1.0.0/16", "fd00::/8", "receiver.internal", "localhost"]);
@@ -131,9 +131,9 @@ describe("destinationOf", () => {
       "[::ffff:10.1.0.1]",
       "Receiver.internal:81",
     ])
-      assert.ok(destinationOf(`http://${host}/`, allowed));
+      assert.ok(parseDestination(`http://${host}/`, allowed));
     for (const host of ["127.0.0.2", "10.2.0.1", "[::1]", "[fe80::1]"])
-      assert.throws(() => destinationOf(`http://${host}/`, allowed), RefusedDestination);
+      assert.throws(() => parseDestination(`http://${host}/`, allowed), RefusedDestination);
   });
 });
 

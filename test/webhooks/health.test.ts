@@ -3,10 +3,10 @@ import { describe, it } from "node:test";
 import type { HealthState, DeliveryOutcome } from "../../src/webhooks/subscription-health.ts";
 import {
   healthAfter,
-  isBack,
+  hasRecovered,
   pauseAfterMs,
   probeAfterMs,
-  wellState,
+  healthyState,
 } from "../../src/webhooks/subscription-health.ts";
 
 const hour = 3_600_000;
@@ -14,7 +14,7 @@ const failed: DeliveryOutcome = { kind: "failed", reason: "The response was 503.
 const withheld: DeliveryOutcome = { kind: "withheld", reason: "The credential is deactivated." };
 
 /** The state after outcomes that come one by one, so many hours apart. */
-function after(outcomes: DeliveryOutcome[], apart = 0, state: HealthState = wellState): HealthState {
+function after(outcomes: DeliveryOutcome[], apart = 0, state: HealthState = healthyState): HealthState {
   return outcomes.reduce(
     (current, outcome, index) => healthAfter(current, outcome, index * apart * hour),
     state,
@@ -24,7 +24,7 @@ const times = (count: number, outcome: DeliveryOutcome): DeliveryOutcome[] =>
   Array.from({ length: count }, () => outcome);
 
 describe("the health of a subscription", () => {
-  it("stays as it is with success", () => assert.deepEqual(after([{ kind: "delivered" }]), wellState));
+  it("stays as it is with success", () => assert.deepEqual(after([{ kind: "delivered" }]), healthyState));
 
   it("bears two failures, and is degraded by the third", () => {
     assert.equal(after(times(2, failed)).health, "HEALTHY");
@@ -54,8 +54,8 @@ describe("the health of a subscription", () => {
 
   it("recovers with the first success, from any state", () => {
     for (const earlier of [times(3, failed), [withheld]])
-      assert.deepEqual(after([...earlier, { kind: "delivered" }]), wellState);
-    assert.deepEqual(after([...times(30, failed), { kind: "delivered" }], 1), wellState);
+      assert.deepEqual(after([...earlier, { kind: "delivered" }]), healthyState);
+    assert.deepEqual(after([...times(30, failed), { kind: "delivered" }], 1), healthyState);
   });
 
   it("is disabled by a 410, for good", () => {
@@ -85,15 +85,15 @@ describe("the health of a subscription", () => {
 
   it("tells when all that waits is to be tried at once: after five minutes without success", () => {
     const degraded = after(times(3, failed));
-    assert.equal(isBack(degraded, wellState, hour / 12), true);
-    assert.equal(isBack(degraded, wellState, hour / 12 - 1), false);
-    assert.equal(isBack(degraded, healthAfter(degraded, failed, hour), hour), false);
-    assert.equal(isBack(after([withheld]), wellState, 1), true);
-    assert.equal(isBack(after([failed]), wellState, hour), false);
+    assert.equal(hasRecovered(degraded, healthyState, hour / 12), true);
+    assert.equal(hasRecovered(degraded, healthyState, hour / 12 - 1), false);
+    assert.equal(hasRecovered(degraded, healthAfter(degraded, failed, hour), hour), false);
+    assert.equal(hasRecovered(after([withheld]), healthyState, 1), true);
+    assert.equal(hasRecovered(after([failed]), healthyState, hour), false);
   });
 
   it("tells when to probe the receiver, outside of the schedule", () => {
-    assert.equal(probeAfterMs(wellState), null);
+    assert.equal(probeAfterMs(healthyState), null);
     assert.equal(probeAfterMs(after(times(3, failed))), hour / 12);
     assert.equal(probeAfterMs(after([withheld])), hour / 4);
     assert.equal(probeAfterMs(after([{ kind: "gone" }])), null);
@@ -105,7 +105,7 @@ describe("a payloadQuery that takes too much", () => {
   const unpaid: DeliveryOutcome = { kind: "unpaid", reason: "There are too few points." };
 
   it("is borne twice, then degrades its subscription, then suspends it, and says why", () => {
-    assert.deepEqual(after(times(2, costly)), { ...wellState, payloadFailures: 2 });
+    assert.deepEqual(after(times(2, costly)), { ...healthyState, payloadFailures: 2 });
     const degraded = after(times(3, costly));
     assert.equal(degraded.health, "DEGRADED");
     assert.match(
@@ -128,10 +128,10 @@ describe("a payloadQuery that takes too much", () => {
 
   it("is forgotten as soon as a payload could be read, whatever the receiver answers", () => {
     const suspended = after(times(6, costly));
-    assert.deepEqual(healthAfter(suspended, { kind: "delivered" }, 0), wellState);
-    assert.equal(isBack(suspended, wellState, 0), true);
-    assert.equal(isBack(after([costly]), wellState, 0), true);
-    assert.equal(isBack(after([costly]), after([costly, failed]), 0), false);
+    assert.deepEqual(healthAfter(suspended, { kind: "delivered" }, 0), healthyState);
+    assert.equal(hasRecovered(suspended, healthyState, 0), true);
+    assert.equal(hasRecovered(after([costly]), healthyState, 0), true);
+    assert.equal(hasRecovered(after([costly]), after([costly, failed]), 0), false);
     for (const count of [3, 6]) {
       const refused = healthAfter(after(times(count, costly)), failed, 7);
       assert.deepEqual(

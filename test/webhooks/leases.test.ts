@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { openTestDatabase, rowsOf } from "../lib/database.ts";
+import { openTestDatabase, queryRows } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { emptyTables } from "../lib/empty-tables.ts";
 import { until } from "../lib/until.ts";
@@ -42,7 +42,7 @@ after(async () => {
   await database.close();
 });
 
-const rows = rowsOf(() => owner);
+const rows = queryRows(() => owner);
 const start = (options: Parameters<typeof startTestWebhooks>[1] = {}) =>
   (webhooks = startTestWebhooks(database.loginUrl, { clock: fast(1), ...options }));
 const insert = (count: number) =>

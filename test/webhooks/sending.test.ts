@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
-import { openTestDatabase, rowsOf } from "../lib/database.ts";
+import { openTestDatabase, queryRows } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { emptyTables } from "../lib/empty-tables.ts";
 import { until } from "../lib/until.ts";
@@ -37,7 +37,7 @@ after(async () => {
 
 const start = (options: Parameters<typeof startTestWebhooks>[1] = {}) =>
   (webhooks = startTestWebhooks(database.loginUrl, { clock: fast(0.001), ...options }));
-const rows = rowsOf(() => owner);
+const rows = queryRows(() => owner);
 const insert = (number: string) => rows("insert into erp.product (product_number) values ($1)", [number]);
 const rename = (number: string, name: string) =>
   rows("update erp.product set name = $2 where product_number = $1", [number, name]);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Attempted } from "../../src/webhooks/attempt.ts";
+import type { AttemptResult } from "../../src/webhooks/attempt.ts";
 import type { HealthState, DeliveryOutcome } from "../../src/webhooks/subscription-health.ts";
-import { wellState } from "../../src/webhooks/subscription-health.ts";
-import { judge } from "../../src/webhooks/verdict.ts";
+import { healthyState } from "../../src/webhooks/subscription-health.ts";
+import { judgeAttempts } from "../../src/webhooks/verdict.ts";
 
 const hour = 3_600_000;
 const clock = { random: () => 0.5, pace: 1 };
@@ -15,7 +15,7 @@ const attempted = (
   failures = 0,
   retryAfterMs: number | null = null,
   is_early = false,
-): Attempted => ({
+): AttemptResult => ({
   delivery: {
     ...{ subscription_id: "s", entity_id: "e", claim: "c", failures, delivery_id: "d", event_id: "i" },
     ...{ topic: "order.created", body: { data: {} }, url: "https://example.com/", api_version: "unstable" },
@@ -42,8 +42,8 @@ const attempted = (
   retryAfterMs,
 });
 
-function verdictOn(attempts: Attempted[], before: HealthState = wellState, now = 0) {
-  const { results, states } = judge(attempts, new Map([["s", before]]), now, clock, () => true);
+function verdictOn(attempts: AttemptResult[], before: HealthState = healthyState, now = 0) {
+  const { results, states } = judgeAttempts(attempts, new Map([["s", before]]), now, clock, () => true);
   const short = results.map(({ state, tried, counted, delay_ms, go_on }) => ({
     state,
     tried,
@@ -76,7 +76,7 @@ describe("the verdict on an attempt", () => {
   });
 
   it("that failed while nothing gets through: it doesn't count, and one is tried later", () => {
-    const before = { ...wellState, failures: 20, failingSince: -24 * hour };
+    const before = { ...healthyState, failures: 20, failingSince: -24 * hour };
     const { results, state } = verdictOn([attempted(failed, 9)], before);
     assert.deepEqual(results, [
       { state: "pending", tried: true, counted: false, delay_ms: 5_000, go_on: false },
@@ -85,7 +85,7 @@ describe("the verdict on an attempt", () => {
   });
 
   it("that got through after a long time: all that waits is tried at once", () => {
-    const before = { ...wellState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
+    const before = { ...healthyState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
     assert.equal(verdictOn([attempted({ kind: "delivered" })], before).state.hurry, true);
     // Also when a failure comes at the same time
     assert.equal(verdictOn([attempted({ kind: "delivered" }), attempted(failed)], before).state.hurry, true);
@@ -129,9 +129,9 @@ describe("the verdict on an attempt", () => {
       { state: "pending", tried: true, counted: false, delay_ms: 10_000, go_on: false },
     ]);
     assert.deepEqual([state.payload_failures, state.paused_for_ms, state.stays_paused], [1, 10_000, false]);
-    const again = verdictOn([attempted(costly)], { ...wellState, payloadFailures: 5 });
+    const again = verdictOn([attempted(costly)], { ...healthyState, payloadFailures: 5 });
     assert.deepEqual([again.state.health, again.state.paused_for_ms], ["SUSPENDED", hour / 4]);
-    const well = verdictOn([attempted({ kind: "delivered" })], { ...wellState, payloadFailures: 1 }).state;
+    const well = verdictOn([attempted({ kind: "delivered" })], { ...healthyState, payloadFailures: 1 }).state;
     assert.deepEqual([well.payload_failures, well.paused_for_ms, well.stays_paused], [0, null, false]);
     assert.equal(well.hurry, true);
   });
@@ -145,7 +145,7 @@ describe("the verdict on an attempt", () => {
 
   it("that was given back: pauses stay as they were", () => {
     const untried = { ...attempted(null), attempt: null };
-    const { results, state } = verdictOn([untried], { ...wellState, payloadFailures: 2 });
+    const { results, state } = verdictOn([untried], { ...healthyState, payloadFailures: 2 });
     assert.deepEqual(results, [
       { state: "pending", tried: false, counted: false, delay_ms: 0, go_on: false },
     ]);
@@ -154,7 +154,7 @@ describe("the verdict on an attempt", () => {
   });
 
   it("that was made early and failed: it comes again when it was to come, and isn't counted", () => {
-    const before = { ...wellState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
+    const before = { ...healthyState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
     const { results, state } = verdictOn([attempted(failed, 3, null, true)], before);
     assert.deepEqual(results, [
       { state: "pending", tried: true, counted: false, delay_ms: null, go_on: false },
@@ -166,7 +166,7 @@ describe("the verdict on an attempt", () => {
 
   it("of a subscription that is gone: there is nothing to note", () => {
     assert.deepEqual(
-      judge([attempted(failed)], new Map(), 0, clock, () => true),
+      judgeAttempts([attempted(failed)], new Map(), 0, clock, () => true),
       { results: [], states: [] },
     );
   });

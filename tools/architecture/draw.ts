@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { Program, run } from "../../src/commands/program.ts";
-import { pictureOf } from "./picture.ts";
+import { drawRooms } from "./picture.ts";
 
 /** Replaces the first picture in a text. */
 export const withPicture = (text: string, picture: string): string =>
@@ -9,7 +9,7 @@ export const withPicture = (text: string, picture: string): string =>
 async function draw(): Promise<void> {
   const file = new URL("../../docs/explanation/architecture.md", import.meta.url);
   const { readImports } = await import("./cruise.ts");
-  const picture = pictureOf(await readImports(["src", "plugins"]));
+  const picture = drawRooms(await readImports(["src", "plugins"]));
   await writeFile(file, withPicture(await readFile(file, "utf8"), picture));
 }
 

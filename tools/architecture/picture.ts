@@ -7,7 +7,7 @@ const roomOf = (path: string): string | undefined =>
   rooms.find((room) => path.startsWith(`${folderOf(room)}/`))?.name;
 
 /** Returns the rooms that each room imports. */
-export function arrowsOf({ modules }: Pick<ICruiseResult, "modules">): Arrows {
+export function findArrows({ modules }: Pick<ICruiseResult, "modules">): Arrows {
   const arrows = new Map(rooms.map(({ name }) => [name, new Set<string>()]));
   for (const { source, dependencies } of modules) {
     const from = roomOf(source);
@@ -20,7 +20,7 @@ export function arrowsOf({ modules }: Pick<ICruiseResult, "modules">): Arrows {
 }
 
 /** Returns the arrows that no others imply. With all arrows, the picture would be unreadable. */
-function essential(arrows: Arrows): [from: string, to: string][] {
+function essentialArrows(arrows: Arrows): [from: string, to: string][] {
   const reaches = (from: string, to: string): boolean =>
     [...arrows.get(from)!].some((next) => next === to || reaches(next, to));
   return [...arrows].flatMap(([from, targets]) =>
@@ -31,11 +31,12 @@ function essential(arrows: Arrows): [from: string, to: string][] {
 }
 
 /** Settings of Mermaid: small distances, so that the picture fits on a screen. */
-const look = '%%{init: {"flowchart": {"rankSpacing": 28, "nodeSpacing": 24, "wrappingWidth": 260}}}%%';
+const mermaidSettings =
+  '%%{init: {"flowchart": {"rankSpacing": 28, "nodeSpacing": 24, "wrappingWidth": 260}}}%%';
 
 /** Returns the rooms and their arrows as a Mermaid diagram. */
-export function pictureOf(result: Pick<ICruiseResult, "modules">): string {
+export function drawRooms(result: Pick<ICruiseResult, "modules">): string {
   const boxes = rooms.map((room) => `  ${room.name}["<b>${folderOf(room)}</b><br/>${room.holds}"]`);
-  const arrows = essential(arrowsOf(result)).map(([from, to]) => `  ${from} --> ${to}`);
-  return [look, "flowchart TD", ...boxes, ...arrows.sort()].join("\n");
+  const arrows = essentialArrows(findArrows(result)).map(([from, to]) => `  ${from} --> ${to}`);
+  return [mermaidSettings, "flowchart TD", ...boxes, ...arrows.sort()].join("\n");
 }

@@ -1,5 +1,5 @@
-import type { Attack, Play, Sent } from "../attack.ts";
-import { bodyOf, repeat, sending } from "../attack.ts";
+import type { Attack, Play, RequestToSend } from "../attack.ts";
+import { bodyOf, repeat, sendRepeatedly } from "../attack.ts";
 
 /** Products of a mutation. */
 const lines = 50;
@@ -25,7 +25,7 @@ const dearMutation = (n: number): string =>
 export const busyMerchant: Attack = {
   name: "busy merchant",
   what: "64 connections of four clients, with searches that no index answers, and mutations of fifty products",
-  run: sending(64, ({ token, others = [] }: Play, n): Sent => {
+  run: sendRepeatedly(64, ({ token, others = [] }: Play, n): RequestToSend => {
     const tokens = [token, ...others];
     return { token: tokens[n % tokens.length]!, body: n % 3 === 2 ? dearMutation(n) : dearRead(n) };
   }),

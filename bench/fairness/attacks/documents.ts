@@ -1,8 +1,8 @@
-import type { Attack, Play, Sent } from "../attack.ts";
-import { bodyOf, repeat, sending } from "../attack.ts";
+import type { Attack, Play, RequestToSend } from "../attack.ts";
+import { bodyOf, repeat, sendRepeatedly } from "../attack.ts";
 
-const withAccess = (query: string, { token }: Play): Sent => ({ token, body: bodyOf(query) });
-const without = (query: string, { poor }: Play): Sent => ({ token: poor, body: bodyOf(query) });
+const withAccess = (query: string, { token }: Play): RequestToSend => ({ token, body: bodyOf(query) });
+const without = (query: string, { poor }: Play): RequestToSend => ({ token: poor, body: bodyOf(query) });
 const list = "products { edges { node { id } } }";
 const types = "types { name description fields { name description args { name } } enumValues { name } }";
 
@@ -11,7 +11,7 @@ export const byDocuments: Attack[] = [
   {
     name: "documents",
     what: "ever new documents of 10 kB, without a scope",
-    run: sending(8, (play, n) => {
+    run: sendRepeatedly(8, (play, n) => {
       const numbers = repeat(4_800, (i) => String((i + n) % 10));
       const filter = `{ availableStock: { in: [${numbers}] } }`;
       return without(`query Q${n} { products(filter: ${filter}) { edges { node { id } } } }`, play);
@@ -20,7 +20,7 @@ export const byDocuments: Attack[] = [
   {
     name: "introspection",
     what: "the whole schema, ever anew and many times at once",
-    run: sending(8, (play, n) => {
+    run: sendRepeatedly(8, (play, n) => {
       if (n % 2) return without(`{ ${repeat(100, (i) => `a${i}: __schema { ${types} }`)} }`, play);
       return without(`query Q${n} { __schema { ${types} } }`, play);
     }),
@@ -28,7 +28,7 @@ export const byDocuments: Attack[] = [
   {
     name: "validation",
     what: "fragments and equal fields that are compared with each other",
-    run: sending(8, (play, n) => {
+    run: sendRepeatedly(8, (play, n) => {
       const count = n % 2 ? 330 : 160;
       if (n % 4 < 2) return without(`query Q${n} { ${repeat(count, () => list)} }`, play);
       const fragments = repeat(count, (i) => `fragment F${i} on Query { __typename }`);
@@ -38,7 +38,7 @@ export const byDocuments: Attack[] = [
   {
     name: "filters",
     what: "250 comparisons that no index answers",
-    run: sending(12, (play, n) => {
+    run: sendRepeatedly(12, (play, n) => {
       const conditions = repeat(250, (i) => `{ lastName: { contains: "no${n}x${i}" } }`);
       return withAccess(`{ customers(filter: { OR: [${conditions}] }) { edges { node { id } } } }`, play);
     }),
@@ -46,7 +46,7 @@ export const byDocuments: Attack[] = [
   {
     name: "costly reads",
     what: "reads of as many rows as the limits allow",
-    run: sending(12, (play, n) => {
+    run: sendRepeatedly(12, (play, n) => {
       const items = "lineItems(first: 38) { edges { node { label product { productNumber name } } } }";
       return withAccess(
         `query Q${n} { orders(first: 250) { edges { node { orderNumber ${items} } } } }`,
@@ -57,7 +57,7 @@ export const byDocuments: Attack[] = [
   {
     name: "aggregates",
     what: "as many groups of movements, and searches, as the limits allow",
-    run: sending(12, (play, n) => {
+    run: sendRepeatedly(12, (play, n) => {
       const groups =
         "groupedAggregates(groupBy: [CREATED_AT_TRUNCATED_TO_HOUR]) { count distinctCount { productId } }";
       const lists = repeat(30, (i) => `a${i}: stockMovements(first: 0) { ${groups} }`);

@@ -1,5 +1,5 @@
-import type { Attack, Play, Sent } from "../attack.ts";
-import { bodyOf, sending } from "../attack.ts";
+import type { Attack, Play, RequestToSend } from "../attack.ts";
+import { bodyOf, sendRepeatedly } from "../attack.ts";
 import { subscribe } from "./payload-queries.ts";
 
 const beginExport = `mutation ($input: BulkOperationRunInput!) {
@@ -11,14 +11,14 @@ export const byLoops: Attack[] = [
   {
     name: "exports",
     what: "exports of long lists, one after the other",
-    run: sending(8, ({ token }: Play): Sent => {
+    run: sendRepeatedly(8, ({ token }: Play): RequestToSend => {
       return { token, body: bodyOf(beginExport, { input: { query: exported } }) };
     }),
   },
   {
     name: "webhook subscriptions",
     what: "subscriptions that are created, and refused beyond the limit",
-    run: sending(8, ({ token }: Play, n): Sent => {
+    run: sendRepeatedly(8, ({ token }: Play, n): RequestToSend => {
       // Nobody listens
       const input = { topic: "product.created", url: `http://127.0.0.1:9/${n}`, apiVersion: "unstable" };
       return { token, body: bodyOf(subscribe, { input }) };
@@ -31,7 +31,7 @@ export const byLoops: Attack[] = [
       const page = await fetch(`${play.url}/admin/log-in`);
       const cookies = page.headers.getSetCookie().map((each) => each.split(";")[0]!);
       const [, csrf] = /name="_csrf" value="([^"]+)"/.exec(await page.text())!;
-      const guess = sending(16, ({ url }: Play, n): Sent => {
+      const guess = sendRepeatedly(16, ({ url }: Play, n): RequestToSend => {
         const fields = { _csrf: csrf!, name: `guess-${n}`, password: `secret-${n}` };
         const headers = {
           ...{ "content-type": "application/x-www-form-urlencoded", cookie: cookies.join("; "), origin: url },

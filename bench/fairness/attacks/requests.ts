@@ -1,5 +1,5 @@
-import type { Attack, Play, Sent } from "../attack.ts";
-import { bodyOf, sending } from "../attack.ts";
+import type { Attack, Play, RequestToSend } from "../attack.ts";
+import { bodyOf, sendRepeatedly } from "../attack.ts";
 
 const megabyte = 1_048_576;
 const long = "x".repeat(megabyte - 1_000);
@@ -35,7 +35,7 @@ export const byRequests: Attack[] = [
   {
     name: "large bodies",
     what: "bodies of a megabyte",
-    run: sending(8, ({ token }, n): Sent => {
+    run: sendRepeatedly(8, ({ token }, n): RequestToSend => {
       const text = longBodies[n % longBodies.length]!(n);
       return { token, body: n % 3 === 0 ? text : chunked(text) };
     }),
@@ -43,12 +43,15 @@ export const byRequests: Attack[] = [
   {
     name: "members",
     what: "bodies with as many members as there may be, and more",
-    run: sending(36, ({ token }, n): Sent => ({ token, body: manyMembers[n % manyMembers.length]! })),
+    run: sendRepeatedly(36, ({ token }, n): RequestToSend => ({
+      token,
+      body: manyMembers[n % manyMembers.length]!,
+    })),
   },
   {
     name: "refused operations",
     what: "operations without a scope or points, as fast as they are refused",
-    run: sending(32, ({ token, poor }, n): Sent => {
+    run: sendRepeatedly(32, ({ token, poor }, n): RequestToSend => {
       if (n % 2) return { token: poor, body: bodyOf("{ customers(first: 1) { edges { node { id } } } }") };
       return { token, body: bodyOf("{ products(first: 250) { edges { node { id name } } } }") };
     }),
@@ -56,7 +59,7 @@ export const byRequests: Attack[] = [
   {
     name: "wrong tokens",
     what: "requests with tokens that nobody was given",
-    run: sending(16, ({ token }, n): Sent => {
+    run: sendRepeatedly(16, ({ token }, n): RequestToSend => {
       const wrong = n % 2 ? `${token.slice(0, -8)}AAAAAAAA` : "not a token".repeat(n % 700);
       return { token: wrong, body: bodyOf("{ __typename }") };
     }),
@@ -64,14 +67,14 @@ export const byRequests: Attack[] = [
   {
     name: "sessions",
     what: "tokens that the database is asked about, without a credential",
-    run: sending(8, (_: Play, n): Sent => {
+    run: sendRepeatedly(8, (_: Play, n): RequestToSend => {
       return { token: `as_${String(n).padStart(43, "x")}`, body: bodyOf("{ __typename }") };
     }),
   },
   {
     name: "token endpoint",
     what: "secrets that are guessed",
-    run: sending(16, (_: Play, n): Sent => {
+    run: sendRepeatedly(16, (_: Play, n): RequestToSend => {
       const credentials = { client_id: `guess-${n % 50}`, client_secret: `secret-${n}` };
       return {
         token: null,

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import type { Attack, Play, Sent } from "../attack.ts";
-import { repeat, sending } from "../attack.ts";
+import type { Attack, Play, RequestToSend } from "../attack.ts";
+import { repeat, sendRepeatedly } from "../attack.ts";
 
 const headers = { "content-type": "application/jsonl" };
 const rowsOfFile = 5_000;
@@ -22,7 +22,7 @@ const inflated = gzipSync(Buffer.alloc(100_000_000, "\n"));
 export const uploads: Attack = {
   name: "uploads",
   what: "files of many rows, one after the other",
-  run: sending(4, ({ token }: Play, n): Sent => {
+  run: sendRepeatedly(4, ({ token }: Play, n): RequestToSend => {
     if (n % 10 === 9)
       return {
         ...{ token, path: "/api/bulk/customers", headers: { ...headers, "content-encoding": "gzip" } },

@@ -1,10 +1,10 @@
-import { complaintAbout, hashPassword, isPassword, minPasswordCharacters } from "../../auth/passwords.ts";
+import { checkNewPassword, hashPassword, isPassword, minPasswordCharacters } from "../../auth/passwords.ts";
 import { html } from "../../html/html.ts";
-import { field, form, hasErrors, passwordOf } from "../forms.ts";
+import { field, form, hasErrors, passwordField } from "../forms.ts";
 import type { FieldErrors } from "../forms.ts";
 import type { Section } from "../section.ts";
 import type { Page } from "../show-page.ts";
-import { perform, visitorOf } from "../visit.ts";
+import { callInTransaction, getVisitor } from "../visit.ts";
 import type { Visit } from "../visit.ts";
 
 /** The administrator's own account. */
@@ -14,16 +14,16 @@ export const account: Section = {
   pages: () => ({
     "GET /": (visit) => accountPage(visit),
     "POST /": async (visit) => {
-      const present = passwordOf(visit, "present");
-      const chosen = passwordOf(visit, "chosen");
-      const kept = await perform<string>(visit, "own_password()");
+      const present = passwordField(visit, "present");
+      const chosen = passwordField(visit, "chosen");
+      const kept = await callInTransaction<string>(visit, "own_password()");
       const errors: Record<string, string> = {};
       if (!(await isPassword(kept, present))) errors.present = "The current password is wrong.";
-      const complaint = complaintAbout(chosen, visitorOf(visit).name);
+      const complaint = checkNewPassword(chosen, getVisitor(visit).name);
       if (complaint !== null) errors.chosen = complaint;
-      else if (chosen !== passwordOf(visit, "repeated")) errors.repeated = "The two new passwords differ.";
+      else if (chosen !== passwordField(visit, "repeated")) errors.repeated = "The two new passwords differ.";
       if (hasErrors(errors)) return accountPage(visit, errors);
-      await perform(visit, "change_password($1, $2)", kept, await hashPassword(chosen));
+      await callInTransaction(visit, "change_password($1, $2)", kept, await hashPassword(chosen));
       return "/admin/account?done=password";
     },
   }),
@@ -39,7 +39,7 @@ function accountPage(visit: Visit, errors: FieldErrors = {}): Page {
     errors,
     body: form(visit, {
       fields: html`
-        <input type="hidden" name="username" value="${visitorOf(visit).name}" autocomplete="username" />
+        <input type="hidden" name="username" value="${getVisitor(visit).name}" autocomplete="username" />
         <h2>Change password</h2>
         ${password("present", "Current password", "current-password")}
         ${password("chosen", "New password", "new-password", hint)}

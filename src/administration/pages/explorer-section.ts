@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PoolClient } from "pg";
-import { createClientCredentials, hashOfSecret } from "../../auth/credentials.ts";
+import { createClientCredentials, hashSecret } from "../../auth/credentials.ts";
 import type { ClientCredentials } from "../../auth/credentials.ts";
 import { credentialsKey, explorerPathOf } from "../../versions/explorer-page.ts";
 import { html } from "../../html/html.ts";
@@ -8,10 +8,10 @@ import { form } from "../forms.ts";
 import type { FieldErrors } from "../forms.ts";
 import type { Section } from "../section.ts";
 import type { Page } from "../show-page.ts";
-import { valueOf, visitorOf } from "../visit.ts";
+import { callForValue, getVisitor } from "../visit.ts";
 import type { Visit, VisitingAdministrator } from "../visit.ts";
 import { accessFields, chosenScopes, readScopes } from "./tokens/token-access.ts";
-import { readTokens } from "./tokens/token-rows.ts";
+import { readCredentials } from "./tokens/token-rows.ts";
 
 /** Lifetime of the explorer's API credential, in hours. */
 const hours = 1;
@@ -28,7 +28,7 @@ export const explorerSection: Section = {
       "GET /": (visit) =>
         visit.run(async (client) => {
           const known = await readScopes(client);
-          const [own] = await readTokens(client, idOf(visitorOf(visit)));
+          const [own] = await readCredentials(client, explorerCredentialId(getVisitor(visit)));
           const scopes = own?.scopes ?? known.filter((scope) => scope.endsWith(":read"));
           return explorerForm(visit, known, scopes);
         }),
@@ -37,15 +37,15 @@ export const explorerSection: Section = {
         const scopes = chosenScopes(visit, known);
         if (scopes.length === 0)
           return explorerForm(visit, known, scopes, { "access-heading": "Choose what to read or write." });
-        const issued = await visit.run((client) => issue(client, visitorOf(visit), scopes));
-        return wayOn(issued, explorerPathOf(head));
+        const issued = await visit.run((client) => issueCredential(client, getVisitor(visit), scopes));
+        return handOverPage(issued, explorerPathOf(head));
       },
     };
   },
 };
 
 /** Computes the id of an administrator's API credential for the explorer. It never changes, so there is only one. */
-function idOf({ id }: VisitingAdministrator): string {
+function explorerCredentialId({ id }: VisitingAdministrator): string {
   const hash = createHash("sha256").update(`explorer of ${id}`).digest("hex");
   // A UUID of version 8 (RFC 9562 §5.8)
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`];
@@ -53,19 +53,19 @@ function idOf({ id }: VisitingAdministrator): string {
 }
 
 /** Gives the administrator's API credential these scopes, a new client ID and secret, and an hour. The old ones stop. */
-async function issue(
+async function issueCredential(
   client: PoolClient,
   visitor: VisitingAdministrator,
   scopes: string[],
 ): Promise<ClientCredentials> {
-  const id = idOf(visitor);
+  const id = explorerCredentialId(visitor);
   const name = [...`Explorer of ${visitor.name}`].slice(0, 100).join("");
   const issued = createClientCredentials();
-  const secretHash = hashOfSecret(issued.clientSecret);
+  const secretHash = hashSecret(issued.clientSecret);
   // If a form is sent twice, the second one waits
   await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [id]);
-  const [present] = await readTokens(client, id);
-  const call = (text: string, ...values: unknown[]) => valueOf(client, text, id, ...values);
+  const [present] = await readCredentials(client, id);
+  const call = (text: string, ...values: unknown[]) => callForValue(client, text, id, ...values);
   if (!present)
     await call("create_credential($1, $2, $3, $4, $5)", name, scopes, issued.clientId, secretHash);
   await call("limit_credential($1, make_interval(hours => $2))", hours);
@@ -94,7 +94,7 @@ function explorerForm(visit: Visit, known: string[], scopes: string[], errors: F
 }
 
 /** Hands the client ID and secret to the explorer: the script stores them for it and goes there. */
-function wayOn({ clientId: id, clientSecret: secret }: ClientCredentials, path: string): Page {
+function handOverPage({ clientId: id, clientSecret: secret }: ClientCredentials, path: string): Page {
   const credentials = JSON.stringify({ id, secret });
   return {
     title: "Opening the explorer",

@@ -6,21 +6,21 @@ import type { Html } from "../../html/html.ts";
 import { genericPlan } from "../../plans/explain.ts";
 import type { IndexAdvice } from "../../plans/index-advice.ts";
 import { indexAdvice } from "../../plans/index-advice.ts";
-import { count, day, foreignBlock, milliseconds } from "../formats.ts";
-import { found } from "../problem.ts";
+import { count, day, clientTextBlock, milliseconds } from "../formats.ts";
+import { requireFound } from "../problem.ts";
 import type { AdministrationOptions, Section } from "../section.ts";
 import type { Page } from "../show-page.ts";
-import { queryOf } from "../forms.ts";
+import { queryParameter } from "../forms.ts";
 import type { Visit } from "../visit.ts";
 
 /** The number of requests with an operation, and the database's time for them. */
-interface Figures {
+interface OperationFigures {
   requests: number;
   ms: number;
   slowest_ms: number;
 }
 
-interface Operation extends Figures {
+interface Operation extends OperationFigures {
   id: string;
   version: string;
   /** The name that the client gives the operation. GraphQL allows only letters, digits and _. */
@@ -30,7 +30,7 @@ interface Operation extends Figures {
   tokens: number;
 }
 
-interface Sender extends Figures {
+interface Sender extends OperationFigures {
   credential_id: string;
   credential_name: string;
   last_used_on: Date;
@@ -65,7 +65,7 @@ async function readOperations(client: PoolClient, id: string | null = null): Pro
 }
 
 async function listPage(visit: Visit): Promise<Page> {
-  const byWorst = queryOf(visit, "by") === "worst";
+  const byWorst = queryParameter(visit, "by") === "worst";
   const operations = await visit.run((client) => readOperations(client));
   if (byWorst) operations.sort((a, b) => b.slowest_ms - a.slowest_ms);
   const order = byWorst
@@ -115,7 +115,7 @@ async function operationPage(
   { pool, logger }: AdministrationOptions,
 ): Promise<Page> {
   const { operation, senders } = await visit.run(async (client) => {
-    const operation = found((await readOperations(client, id))[0]);
+    const operation = requireFound((await readOperations(client, id))[0]);
     const { rows: senders } = await client.query<Sender>(
       `select credential_id, credential_name, requests::float8, ms, slowest_ms, last_used_on::timestamptz
        from administration.operation_senders($1)`,
@@ -124,7 +124,7 @@ async function operationPage(
     return { operation, senders };
   });
   const { version, name, document, statement, requests, ms, slowest_ms } = operation;
-  const plan = statement === null ? null : await planOf(pool, logger, statement);
+  const plan = statement === null ? null : await planStatement(pool, logger, statement);
   return {
     title: name ?? id,
     body: html`${facts([
@@ -137,12 +137,13 @@ async function operationPage(
       <h2>API credentials that send it</h2>
       ${senderTable(senders)}
       <h2>Operation</h2>
-      ${foreignBlock("Operation", readableSignature(document), maxShown)} ${statementParts(statement, plan)}`,
+      ${clientTextBlock("Operation", readableSignature(document), maxShown)}
+      ${statementParts(statement, plan)}`,
   };
 }
 
 /** Lets Postgres plan the statement with the rights of clients. The statement isn't run. */
-async function planOf(pool: Pool, logger: Logger, statement: string): Promise<Plan | null> {
+async function planStatement(pool: Pool, logger: Logger, statement: string): Promise<Plan | null> {
   const client = await pool.connect();
   let isWell = false;
   try {
@@ -176,14 +177,14 @@ function statementParts(statement: string | null, plan: Plan | null): Html {
     return html`<p class="quiet">Its slowest statement is too long to be stored, or it needed none.</p>`;
   return html`
     <h2>Slowest statement</h2>
-    ${foreignBlock("Slowest statement", statement, maxShown)}
+    ${clientTextBlock("Slowest statement", statement, maxShown)}
     <h2>Plan</h2>
     ${
       plan === null
         ? html`<p class="quiet">
             Postgres can’t plan it any more: the database has changed since the operation was sent.
           </p>`
-        : html`${foreignBlock("Plan", plan.text, maxShown)} ${adviceParts(plan.advice)}`
+        : html`${clientTextBlock("Plan", plan.text, maxShown)} ${adviceParts(plan.advice)}`
     }
   `;
 }

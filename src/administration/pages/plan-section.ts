@@ -6,9 +6,9 @@ import type { Html } from "../../html/html.ts";
 import { merchantPlanNames } from "../audit-list.ts";
 import { choice, form, textField } from "../forms.ts";
 import { count } from "../formats.ts";
-import { malformed } from "../problem.ts";
+import { badRequest } from "../problem.ts";
 import type { Section } from "../section.ts";
-import { rowOf, valueOf } from "../visit.ts";
+import { callForRow, callForValue } from "../visit.ts";
 
 /** The merchant's plan. */
 export interface StoredMerchantPlan {
@@ -19,7 +19,7 @@ export interface StoredMerchantPlan {
 
 /** Reads the current plan. */
 export const readMerchantPlan = (client: PoolClient): Promise<StoredMerchantPlan> =>
-  rowOf(client, "plans() where is_current");
+  callForRow(client, "plans() where is_current");
 
 const hints: Record<string, string> = {
   full: "API credentials may read and write, within the access of each.",
@@ -64,9 +64,9 @@ export const merchantPlanSection: Section = {
     },
     "POST /": async (visit) => {
       const name = textField(visit, "plan");
-      if (!Object.hasOwn(hints, name)) throw malformed();
+      if (!Object.hasOwn(hints, name)) throw badRequest();
       await visit.run(async (client) => {
-        if ((await readMerchantPlan(client)).name !== name) await valueOf(client, "set_plan($1)", name);
+        if ((await readMerchantPlan(client)).name !== name) await callForValue(client, "set_plan($1)", name);
       });
       return "/admin/plan?done=changed";
     },

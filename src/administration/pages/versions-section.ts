@@ -5,9 +5,9 @@ import { facts, html, section, table } from "../../html/html.ts";
 import type { Html } from "../../html/html.ts";
 import { copyable, count, day } from "../formats.ts";
 import type { Section } from "../section.ts";
-import { readTokens } from "./tokens/token-rows.ts";
+import { readCredentials } from "./tokens/token-rows.ts";
 import { readUses, spanDays } from "./tokens/token-uses.ts";
-import type { Use } from "./tokens/token-uses.ts";
+import type { DailyUse } from "./tokens/token-uses.ts";
 
 const states = {
   announced: { word: "Announced", badge: "" },
@@ -29,7 +29,7 @@ export const versionsSection: Section = {
   pages: ({ versions: all, now }) => ({
     "GET /": ({ run, origin }) =>
       run(async (client) => {
-        const tokens = await readTokens(client);
+        const tokens = await readCredentials(client);
         const uses = await readUses(client);
         return {
           title: "Versions",
@@ -38,14 +38,14 @@ export const versionsSection: Section = {
               The versions of the API, when each of them ends, and which API credentials used them in the last
               ${spanDays} days. In the last three months of a version, every response warns of its end.
             </p>
-            ${timetable(all, now()).map((version) => card(version, origin, usersOf(version, tokens, uses)))}
+            ${timetable(all, now()).map((version) => card(version, origin, listUsers(version, tokens, uses)))}
           `,
         };
       }),
   }),
 };
 
-function card(version: VersionDates, origin: string, users: User[]): Html {
+function card(version: VersionDates, origin: string, users: VersionUser[]): Html {
   const { slug, state, kind, path, releasedOn, deprecatedOn, sunsetOn } = version;
   const date = (text: string | null) => text && day(new Date(text));
   return section(
@@ -70,14 +70,14 @@ function card(version: VersionDates, origin: string, users: User[]): Html {
   );
 }
 
-interface User {
+interface VersionUser {
   token: CredentialOverview;
   requests: number;
   lastDay: Date;
 }
 
 /** Returns the API credentials that used a version, most requests first. */
-function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use[]): User[] {
+function listUsers({ slug }: VersionDates, tokens: CredentialOverview[], uses: DailyUse[]): VersionUser[] {
   return tokens
     .flatMap((token) => {
       const own = uses.filter(
@@ -90,7 +90,7 @@ function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use
     .sort((a, b) => b.requests - a.requests);
 }
 
-function userTable(slug: string, users: User[]): Html {
+function userTable(slug: string, users: VersionUser[]): Html {
   if (users.length === 0)
     return html`<p class="quiet">No API credential used it in the last ${spanDays} days.</p>`;
   return table(

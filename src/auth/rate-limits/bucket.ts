@@ -11,14 +11,14 @@ export interface Bucket {
 }
 
 /** Returns the bucket that pays for operations. */
-export const bucketOfPoints = ({ bucket, refill }: Pick<Limits, "bucket" | "refill">): Bucket => ({
+export const createPointsBucket = ({ bucket, refill }: Pick<Limits, "bucket" | "refill">): Bucket => ({
   name: "points",
   capacity: bucket,
   perSecond: refill,
 });
 
 /** The result of taking points. */
-export interface Taken {
+export interface TakeResult {
   isAllowed: boolean;
   /** Whole points that are left. */
   remaining: number;
@@ -39,7 +39,7 @@ const wholeSeconds = (ms: number): number => Math.ceil(Math.round(ms) / 1_000);
  *
  * @param wanted the points that could not be taken; 0 when they were
  */
-export function takenOf(bucket: Bucket, fullInMs: number, wanted: number): Taken {
+export function describeBucket(bucket: Bucket, fullInMs: number, wanted: number): TakeResult {
   const left = bucket.capacity - (fullInMs * bucket.perSecond) / 1_000;
   const retryInMs = wanted > 0 ? fullInMs + refillMs(bucket, wanted) - refillMs(bucket, bucket.capacity) : 0;
   return {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../../lib/at-most.ts";
-import type { Bucket, Taken } from "./bucket.ts";
-import { refillMs, takenOf } from "./bucket.ts";
+import { lruLimit } from "../../lib/at-most.ts";
+import type { Bucket, TakeResult } from "./bucket.ts";
+import { refillMs, describeBucket } from "./bucket.ts";
 
 /** The maximum number of buckets that a process remembers. A forgotten bucket counts as full. */
 const maxBuckets = 100_000;
@@ -10,7 +10,7 @@ const maxBuckets = 100_000;
  * The buckets of one process, by the generic cell rate algorithm: each is stored as the time at which it will be full.
  */
 export class BucketsInMemory {
-  readonly #fullAt = new LRUCache<string, number>(atMost(maxBuckets));
+  readonly #fullAt = new LRUCache<string, number>(lruLimit(maxBuckets));
   readonly #now: () => number;
 
   /** @param now milliseconds that never go back */
@@ -19,14 +19,14 @@ export class BucketsInMemory {
   }
 
   /** Takes points, or none if there are too few. */
-  take(bucket: Bucket, client: string, points: number): Taken {
+  take(bucket: Bucket, client: string, points: number): TakeResult {
     const key = `${bucket.name} ${client}`;
     const now = this.#now();
     const fullAt = Math.max(now, this.#fullAt.get(key) ?? now);
     const fullInMs = fullAt + refillMs(bucket, points) - now;
-    if (fullInMs > refillMs(bucket, bucket.capacity)) return takenOf(bucket, fullAt - now, points);
+    if (fullInMs > refillMs(bucket, bucket.capacity)) return describeBucket(bucket, fullAt - now, points);
     this.#fullAt.set(key, now + fullInMs);
-    return takenOf(bucket, fullInMs, 0);
+    return describeBucket(bucket, fullInMs, 0);
   }
 
   /** Takes points even if there are too few. The debt is at most the size of the bucket. */

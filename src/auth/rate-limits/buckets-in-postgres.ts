@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { readAs } from "../../postgres/as-role.ts";
-import type { Bucket, Taken } from "./bucket.ts";
-import { refillMs, takenOf } from "./bucket.ts";
+import type { Bucket, TakeResult } from "./bucket.ts";
+import { refillMs, describeBucket } from "./bucket.ts";
 
 /** Milliseconds between two deletions of full buckets. */
 const clearEveryMs = 60_000;
@@ -19,12 +19,12 @@ export class BucketsInPostgres {
   }
 
   /** Takes points, or none if there are too few. */
-  async take(bucket: Bucket, client: string, points: number): Promise<Taken> {
+  async take(bucket: Bucket, client: string, points: number): Promise<TakeResult> {
     const [taken] = await this.#run<{ is_allowed: boolean; full_in_ms: number }>(
       "select is_allowed, full_in_ms from auth.take_points($1, $2, $3)",
       [`${bucket.name} ${client}`, refillMs(bucket, points), refillMs(bucket, bucket.capacity)],
     );
-    return takenOf(bucket, taken!.full_in_ms, taken!.is_allowed ? 0 : points);
+    return describeBucket(bucket, taken!.full_in_ms, taken!.is_allowed ? 0 : points);
   }
 
   /** Takes points even if there are too few. */

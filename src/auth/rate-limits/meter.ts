@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../../lib/at-most.ts";
+import { lruLimit } from "../../lib/at-most.ts";
 import type { Bucket } from "./bucket.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
@@ -20,7 +20,7 @@ interface Account {
  */
 export class Meter {
   readonly #rates: RateLimits;
-  readonly #accounts = new LRUCache<string, Account>(atMost(maxClients));
+  readonly #accounts = new LRUCache<string, Account>(lruLimit(maxClients));
 
   constructor(rates: RateLimits) {
     this.#rates = rates;

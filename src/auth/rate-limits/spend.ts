@@ -1,11 +1,11 @@
 import type { Limits } from "../../graphql/limits.ts";
-import { bucketOfPoints } from "./bucket.ts";
-import type { Taken } from "./bucket.ts";
+import { createPointsBucket } from "./bucket.ts";
+import type { TakeResult } from "./bucket.ts";
 import type { Meter } from "./meter.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** Takes points from the bucket of an API credential: all of them, or none if there are too few. */
-export type Spend = (credentialId: string, points: number) => Promise<Taken>;
+export type Spend = (credentialId: string, points: number) => Promise<TakeResult>;
 
 /**
  * Returns a function that spends points for work of an API credential outside requests, from the buckets for requests.
@@ -19,7 +19,7 @@ export function spender(
   meter?: Pick<Meter, "paid">,
 ): Spend {
   return async (credentialId, points) => {
-    const bucket = bucketOfPoints(await limitsNow());
+    const bucket = createPointsBucket(await limitsNow());
     const taken = await rates.take(bucket, credentialId, points);
     if (taken.isAllowed) meter?.paid(bucket, credentialId, points);
     return taken;

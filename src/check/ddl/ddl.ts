@@ -1,36 +1,38 @@
 import type { ClientBase } from "pg";
 import type { Finding } from "../finding.ts";
 import type { Script } from "../script.ts";
-import type { Source, Subject } from "../check-source.ts";
+import type { CheckStep, CheckInput } from "../check-source.ts";
 import { addedConstraints } from "./alter-table.ts";
 import { relationName } from "./known.ts";
-import type { Known } from "./known.ts";
+import type { DdlFacts } from "./known.ts";
 import { ddlRules } from "./rules.ts";
 import type { Danger, DdlRule } from "./rules.ts";
-import { dangersOf } from "./statements.ts";
+import { findDangers } from "./statements.ts";
 
 /** Statements that block readers or writers of tables with rows, rewrite them, or lose their data. */
-export const dangerousDdl: Source = {
+export const dangerousDdl: CheckStep = {
   name: "dangerous statements",
   async find(subject) {
     const catalogue = await readCatalogue(subject.client);
-    return subject.scripts.flatMap((script) => dangersIn(script, subject, catalogue));
+    return subject.scripts.flatMap((script) => findScriptDangers(script, subject, catalogue));
   },
 };
 
-function dangersIn(script: Script, subject: Subject, catalogue: Catalogue): Finding[] {
-  const known = knownOf(script, subject, catalogue);
+function findScriptDangers(script: Script, subject: CheckInput, catalogue: Catalogue): Finding[] {
+  const known = collectFacts(script, subject, catalogue);
   return script.statements.flatMap(({ nodes, place }) =>
-    nodes.flatMap((node) => dangersOf(node, known).map((danger) => ({ ...findingOf(danger), ...place }))),
+    nodes.flatMap((node) =>
+      findDangers(node, known).map((danger) => ({ ...createFinding(danger), ...place })),
+    ),
   );
 }
 
-function findingOf({ rule, object, what = "", remedy: own }: Danger) {
+function createFinding({ rule, object, what = "", remedy: own }: Danger) {
   const { severity = "error", why, remedy }: DdlRule = ddlRules[rule];
   return { rule, severity, object, what, why, remedy: (own ?? remedy).replaceAll("TABLE", object) };
 }
 
-function knownOf(script: Script, { oldColumns }: Subject, catalogue: Catalogue): Known {
+function collectFacts(script: Script, { oldColumns }: CheckInput, catalogue: Catalogue): DdlFacts {
   return {
     isOld: (relation) => relation !== undefined && oldColumns.has(relationName(relation)),
     isNewColumn: (relation, column) => oldColumns.get(relationName(relation!))?.has(column) !== true,

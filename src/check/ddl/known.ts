@@ -1,7 +1,7 @@
 import type { Node, RangeVar } from "libpg-query";
 
 /** Facts about the database that a migration will run on, and about the rest of the migration. */
-export interface Known {
+export interface DdlFacts {
   /** Whether a table may have rows: it existed before the uncommitted migrations. */
   isOld(relation: RangeVar | undefined): boolean;
   /** Whether the uncommitted migrations create the column. */
@@ -24,9 +24,9 @@ export const relationName = ({ schemaname, relname }: RangeVar): string =>
   schemaname === undefined ? relname! : `${schemaname}.${relname!}`;
 
 /** Joins the parts of a qualified name with dots. */
-export const dotted = (words: readonly Node[] | undefined): string =>
+export const joinNameParts = (words: readonly Node[] | undefined): string =>
   (words ?? []).flatMap((word) => ("String" in word ? [word.String.sval!] : [])).join(".");
 
 /** The tables in a list of nodes. */
-export const relationsIn = (nodes: readonly Node[] = []): RangeVar[] =>
+export const listRelations = (nodes: readonly Node[] = []): RangeVar[] =>
   nodes.flatMap((one) => ("RangeVar" in one ? [one.RangeVar] : []));

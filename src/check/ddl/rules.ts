@@ -108,5 +108,5 @@ export interface Danger {
 }
 
 /** Drops the entries whose condition wasn't met. */
-export const dangers = (...all: (Danger | false | undefined)[]): Danger[] =>
+export const keepDangers = (...all: (Danger | false | undefined)[]): Danger[] =>
   all.filter((one) => one !== false && one !== undefined);

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { ClientBase } from "pg";
-import type { Found } from "../finding.ts";
-import type { Source, Subject } from "../check-source.ts";
-import { isByIndex, isSorted, planOf } from "../../plans/explain.ts";
+import type { UnplacedFinding } from "../finding.ts";
+import type { CheckStep, CheckInput } from "../check-source.ts";
+import { usesIndex, sortsRows, planWithIndexes } from "../../plans/explain.ts";
 
 /** A row of db/index-probes.sql: a query that clients can run on a list. */
 interface Probe {
@@ -47,22 +47,22 @@ const rules = {
 };
 
 /** Returns the rule that a query breaks; null when an index answers it, or its role has no rights yet. */
-async function brokenBy(
+async function findBrokenRule(
   client: ClientBase,
   { kind, query, isLeakproof }: Probe,
 ): Promise<keyof typeof rules | null> {
-  const plan = await planOf(client, query, "service_api");
+  const plan = await planWithIndexes(client, query, "service_api");
   if (plan === null) return null;
-  if (kind === "order") return isSorted(plan) ? kind : null;
-  if (isByIndex(plan)) return null;
-  const ofOwner = await planOf(client, query);
-  if (!ofOwner || !isByIndex(ofOwner)) return kind;
+  if (kind === "order") return sortsRows(plan) ? kind : null;
+  if (usesIndex(plan)) return null;
+  const ofOwner = await planWithIndexes(client, query);
+  if (!ofOwner || !usesIndex(ofOwner)) return kind;
   // Otherwise Postgres only preferred a policy's index
   if (isLeakproof) return null;
   return kind === "filter" ? "leakyFilter" : kind;
 }
 
-async function sizesIn(client: ClientBase): Promise<Map<string, number>> {
+async function readSizes(client: ClientBase): Promise<Map<string, number>> {
   const { rows } = await client.query<{ name: string; rows: number }>(
     "select c.oid::regclass::text as name, c.reltuples::float8 as rows from pg_catalog.pg_class c where c.relkind in ('r', 'p', 'm')",
   );
@@ -70,13 +70,13 @@ async function sizesIn(client: ClientBase): Promise<Map<string, number>> {
 }
 
 /** Reads the probes of views that uncommitted migrations name or that read large tables, with the largest table's size. */
-async function probesOf({
+async function readProbes({
   client,
   recorded,
   scripts,
-}: Subject): Promise<{ rows: number; probes: Probe[] }[]> {
+}: CheckInput): Promise<{ rows: number; probes: Probe[] }[]> {
   const { rows: all } = await client.query<Probe>(await readFile(file, "utf8"));
-  const sizes = await sizesIn(recorded);
+  const sizes = await readSizes(recorded);
   const text = scripts.flatMap(({ statements }) => statements.map((one) => one.text)).join("\n");
   return [...Map.groupBy(all, ({ view }) => view)].flatMap(([view, probes]) => {
     const rows = Math.max(0, ...probes[0]!.tables.map((table) => sizes.get(table) ?? 0));
@@ -86,14 +86,14 @@ async function probesOf({
 }
 
 /** Finds filters, sort orders and relations of `unstable` that use no index, according to Postgres' plans. */
-export const indexUse: Source = {
+export const indexUse: CheckStep = {
   name: "index use",
   async find(subject) {
-    const found: Found[] = [];
-    for (const { rows, probes } of await probesOf(subject)) {
-      const broken = new Map<string, Found>();
+    const found: UnplacedFinding[] = [];
+    for (const { rows, probes } of await readProbes(subject)) {
+      const broken = new Map<string, UnplacedFinding>();
       for (const probe of probes) {
-        const name = await brokenBy(subject.client, probe);
+        const name = await findBrokenRule(subject.client, probe);
         if (name === null) continue;
         const severity = rows >= largeRows || name === "relation" ? "warning" : "note";
         // Report all filters of a view in one finding

@@ -1,8 +1,8 @@
 import type { ClientBase } from "pg";
-import type { Found } from "../finding.ts";
-import type { Source } from "../check-source.ts";
+import type { UnplacedFinding } from "../finding.ts";
+import type { CheckStep } from "../check-source.ts";
 import type { PlanNode } from "../../plans/explain.ts";
-import { planOf } from "../../plans/explain.ts";
+import { planWithIndexes } from "../../plans/explain.ts";
 
 /** A table with policies for service_api, and the functions that they call. */
 interface Protected {
@@ -30,7 +30,7 @@ const query = `
   order by 1`;
 
 /** Lists the costs of a table's policies, from the plan of a query without conditions. */
-function costsIn(plan: readonly PlanNode[], functions: readonly string[]): string[] {
+function listCosts(plan: readonly PlanNode[], functions: readonly string[]): string[] {
   const filters = plan.map(({ Filter = "" }) => Filter).join(" ");
   // Plans show Postgres' own functions without a schema
   const called = [...functions, "current_setting"].filter((name) => filters.includes(`${name}(`));
@@ -46,19 +46,19 @@ function costsIn(plan: readonly PlanNode[], functions: readonly string[]): strin
   ];
 }
 
-async function findIn(client: ClientBase, { name, functions }: Protected): Promise<string[]> {
-  const plan = await planOf(client, `select from ${name}`, "service_api");
-  return plan ? [...new Set(costsIn(plan, functions))] : [];
+async function findCosts(client: ClientBase, { name, functions }: Protected): Promise<string[]> {
+  const plan = await planWithIndexes(client, `select from ${name}`, "service_api");
+  return plan ? [...new Set(listCosts(plan, functions))] : [];
 }
 
 /** Finds policies that do work for each row. */
-export const policies: Source = {
+export const policies: CheckStep = {
   name: "policies",
   async find({ client }) {
     const { rows } = await client.query<Protected>(query);
-    const found: Found[] = [];
+    const found: UnplacedFinding[] = [];
     for (const table of rows) {
-      const costs = await findIn(client, table);
+      const costs = await findCosts(client, table);
       if (costs.length === 0) continue;
       found.push({
         rule: "costly-policy",

@@ -1,9 +1,9 @@
 import type { ClientBase } from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { growingPause, retry } from "../../lib/retry.ts";
-import { bulkFilesAbout } from "./bulk-files.ts";
+import { findBulkFiles } from "./bulk-files.ts";
 import { findCustomer } from "./find.ts";
-import type { Found } from "./find.ts";
+import type { FoundCustomer } from "./find.ts";
 
 /** The result for one customer. */
 export interface Anonymized {
@@ -19,10 +19,10 @@ export interface Anonymized {
 }
 
 /** Something else has begun meanwhile that is about the customer. */
-class Overtaken extends Error {}
+class ChangedMeanwhile extends Error {}
 
 /** serialization_failure, deadlock_detected, lock_not_available */
-const passing = new Set(["40001", "40P01", "55P03"]);
+const transientCodes = new Set(["40001", "40P01", "55P03"]);
 const attempts = 10;
 
 /**
@@ -33,7 +33,8 @@ const attempts = 10;
 export async function anonymizeCustomer(client: ClientBase, given: string): Promise<Anonymized> {
   const done = await retry(() => attempt(client, given), {
     pauseMs(error, failures) {
-      const mayPass = error instanceof Overtaken || passing.has(String((error as { code?: string }).code));
+      const mayPass =
+        error instanceof ChangedMeanwhile || transientCodes.has(String((error as { code?: string }).code));
       if (!mayPass || failures >= attempts) throw error;
       return growingPause(failures, { firstMs: 50, longestMs: 1_000 });
     },
@@ -47,14 +48,14 @@ export async function anonymizeCustomer(client: ClientBase, given: string): Prom
 async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
   // What takes long comes before the locks
   const before = await findCustomer(client, given);
-  const files = await bulkFilesAbout(client, before);
+  const files = await findBulkFiles(client, before);
   const { rows: events } = await client.query<{ sequence: string }>(
     "select events.sequences_about(erp.subjects_about($1)) as sequence",
     [before.customer],
   );
   await client.query("begin; set local lock_timeout = '3s'; set local statement_timeout = '15min'");
   try {
-    const found = await locked(client, before);
+    const found = await lockCustomer(client, before);
     await requireSettled(client, found);
     const running = files.filter(({ state }) => ["uploading", "queued", "running"].includes(state));
     if (running.length > 0)
@@ -95,19 +96,19 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
 }
 
 /** Locks the orders and the customer, in the order of mutations: what they have begun is there then, and nothing new begins. */
-async function locked(client: ClientBase, before: Found): Promise<Found> {
+async function lockCustomer(client: ClientBase, before: FoundCustomer): Promise<FoundCustomer> {
   await client.query("select from erp.sales_order where id = any ($1) order by id for update", [
     before.orders,
   ]);
   await client.query("select from erp.customer where id = $1 for update", [before.customer]);
   const found = await findCustomer(client, before.customer);
-  if (found.orders.join() !== before.orders.join()) throw new Overtaken("There is a new order.");
+  if (found.orders.join() !== before.orders.join()) throw new ChangedMeanwhile("There is a new order.");
   return found;
 }
 
 async function requireSettled(
   client: ClientBase,
-  { orders, fulfillment_orders: parts }: Found,
+  { orders, fulfillment_orders: parts }: FoundCustomer,
 ): Promise<void> {
   const { rows } = await client.query<{ what: string }>(
     `select 'the order ' || coalesce(order_number, id::text) as what from erp.sales_order

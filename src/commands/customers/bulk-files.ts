@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import { unpackText } from "../../bulk/chunks.ts";
-import type { Found } from "./find.ts";
+import type { FoundCustomer } from "./find.ts";
 
 /** A bulk operation whose file has rows about a customer. */
 export interface BulkFile {
@@ -22,9 +22,9 @@ interface Part {
 const page = 20;
 
 /** Bulk operations that have lines about a customer: by id, number, e-mail address, or the order. */
-export async function bulkFilesAbout(
+export async function findBulkFiles(
   client: ClientBase,
-  { customer, orders, number, email }: Found,
+  { customer, orders, number, email }: FoundCustomer,
 ): Promise<BulkFile[]> {
   const needles = [customer, ...orders, email].map((needle) => needle.toLowerCase());
   // As a whole cell or value

@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import { bulkFilesAbout } from "./bulk-files.ts";
+import { findBulkFiles } from "./bulk-files.ts";
 import { findCustomer } from "./find.ts";
 
 interface DocumentRow {
@@ -30,7 +30,7 @@ export async function exportCustomer(client: ClientBase, given: string): Promise
       customer: ofKind("customer")[0],
       ...Object.fromEntries(kinds.map((kind) => [kind, ofKind(kind)])),
       documents: await documents(client, found.documents),
-      bulk_operations: await bulkFilesAbout(client, found),
+      bulk_operations: await findBulkFiles(client, found),
     };
     await client.query("select auth.note_event('customer.exported', $1)", [found.customer]);
     await client.query("commit");

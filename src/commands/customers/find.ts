@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import { UserError } from "../../errors/user-error.ts";
 
 /** A customer, and the ids of all that is about them: what commands use of erp.about_customer. */
-export interface Found {
+export interface FoundCustomer {
   customer: string;
   number: string;
   email: string;
@@ -12,8 +12,8 @@ export interface Found {
 }
 
 /** @throws {UserError} when there is none, or when they are several */
-export async function findCustomer(client: ClientBase, given: string): Promise<Found> {
-  const { rows } = await client.query<Found>(
+export async function findCustomer(client: ClientBase, given: string): Promise<FoundCustomer> {
+  const { rows } = await client.query<FoundCustomer>(
     `select a.* from erp.customer c cross join erp.about_customer(c.id) a
      where c.id::text = $1 or c.customer_number = $2 or lower(c.email) = lower($2)`,
     [given.replace(/^gid:\/\/service\/Customer\//, "").toLowerCase(), given],

@@ -1,12 +1,12 @@
-import { findByLint, readLints } from "../../check/lints.ts";
-import { committedHashes } from "../../migrations/migration-files.ts";
-import { openNeighbours } from "../../migrations/neighbours.ts";
-import { keepSettings, pruned } from "../../jobs/retention-periods.ts";
+import { runLint, readLints } from "../../check/lints.ts";
+import { readCommittedHashes } from "../../migrations/migration-files.ts";
+import { findOpenDefaultDatabases } from "../../migrations/neighbours.ts";
+import { retentionSettings, retentionRules } from "../../jobs/retention-periods.ts";
 import type { StoredSecrets } from "../../secrets/require-keys.ts";
-import { refuseLackingKeys } from "../../secrets/require-keys.ts";
+import { requireKeysFor } from "../../secrets/require-keys.ts";
 import { Secrets } from "../../secrets/secrets.ts";
 import { UserError } from "../../errors/user-error.ts";
-import { dayMs, error, present, warning } from "./finding.ts";
+import { dayMs, error, keepFindings, warning } from "./finding.ts";
 import type { Examination, Finding } from "./finding.ts";
 
 export const migrations: Examination = {
@@ -16,10 +16,10 @@ export const migrations: Examination = {
     const { rows: had } = await client.query<{ name: string; hash: string }>(
       "select filename as name, hash from graphile_migrate.migrations order by filename",
     );
-    const committed = await committedHashes();
+    const committed = await readCommittedHashes();
     const lacking = missingIn(had, committed);
     const strange = missingIn(committed, had);
-    return present(
+    return keepFindings(
       lacking && error(`The database lacks migrations: ${lacking}.`, "Run `npx erp db setup`."),
       strange &&
         error(
@@ -45,7 +45,7 @@ function missingIn(
 export const neighbours: Examination = {
   name: "other databases",
   async find({ client, url }) {
-    return (await openNeighbours(client, url)).map(({ name, role }) =>
+    return (await findOpenDefaultDatabases(client, url)).map(({ name, role }) =>
       warning(
         `${role} may connect to the database ${name}, and leave temporary tables or large objects there.`,
         "As superuser: psql -d postgres -f db/fence-neighbours.sql.",
@@ -60,7 +60,7 @@ export const lints: Examination = {
   async find({ client }) {
     const found: Finding[] = [];
     for (const lint of await readLints())
-      for (const { object, what, remedy } of await findByLint(client, lint))
+      for (const { object, what, remedy } of await runLint(client, lint))
         found.push(error(`${lint.name}: ${[object, what].filter(Boolean).join(": ")}`, remedy));
     return found;
   },
@@ -81,7 +81,7 @@ export const keys: Examination = {
       "select kind, key_id, count::integer as count from auth.stored_secrets()",
     );
     const plain = stored.filter(({ key_id: id }) => id === null).reduce((sum, { count }) => sum + count, 0);
-    return present(
+    return keepFindings(
       days > keyDays &&
         warning(`The key that signs access tokens is ${days} days old.`, "Run `npx erp keys rotate`."),
       lackingKeys(stored, secretsKeys),
@@ -94,7 +94,7 @@ export const keys: Examination = {
 
 function lackingKeys(stored: readonly StoredSecrets[], secretsKeys: readonly string[]): Finding | null {
   try {
-    refuseLackingKeys(stored, new Secrets(secretsKeys));
+    requireKeysFor(stored, new Secrets(secretsKeys));
     return null;
   } catch (failure) {
     if (!(failure instanceof UserError)) throw failure;
@@ -109,10 +109,10 @@ export const retention: Examination = {
   name: "retention",
   asOwner: true,
   async find({ client, settings: { keep } }) {
-    for (const entry of Object.entries(keepSettings(keep)))
+    for (const entry of Object.entries(retentionSettings(keep)))
       await client.query("select set_config($1, $2, true)", entry);
     const found: Finding[] = [];
-    for (const { what, overdueDays } of pruned) {
+    for (const { what, overdueDays } of retentionRules) {
       const { rows } = await client.query<{ days: number | null }>(`select (${overdueDays})::float8 as days`);
       const { days } = rows[0]!;
       if (days === null || days < catchUpDays) continue;

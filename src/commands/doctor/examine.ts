@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { keys, lints, migrations, neighbours, retention } from "./database.ts";
 import { error } from "./finding.ts";
-import type { Examination, Finding, Patient } from "./finding.ts";
+import type { Examination, Finding, ExaminationInput } from "./finding.ts";
 import { backups, disk, settings, time, versionsInUse } from "./process.ts";
 
 /** An examination by a query of db/health, whose rows are findings. */
-const asked = (name: string, file: string): Examination => ({
+const createSqlExamination = (name: string, file: string): Examination => ({
   name,
   async find({ client }) {
     const text = await readFile(new URL(`../../../db/health/${file}.sql`, import.meta.url), "utf8");
@@ -21,36 +21,39 @@ const examinations: readonly Examination[] = [
   versionsInUse,
   time,
   disk,
-  asked("Postgres' settings", "server-settings"),
+  createSqlExamination("Postgres' settings", "server-settings"),
   migrations,
-  asked("rights", "rights"),
+  createSqlExamination("rights", "rights"),
   neighbours,
   keys,
   backups,
-  asked("replication", "replication"),
-  asked("background work", "background-work"),
+  createSqlExamination("replication", "replication"),
+  createSqlExamination("background work", "background-work"),
   retention,
-  asked("bloat", "bloat"),
-  asked("indexes", "indexes"),
+  createSqlExamination("bloat", "bloat"),
+  createSqlExamination("indexes", "indexes"),
   lints,
-  asked("proof", "proof"),
+  createSqlExamination("proof", "proof"),
 ];
 
 /** The findings of one examination. */
-export interface Examined {
+export interface ExaminationResult {
   name: string;
   findings: Finding[];
 }
 
 /** Examines everything. It changes nothing: what it reads in the database is in transactions that read only. */
-export async function examine(patient: Patient): Promise<Examined[]> {
-  const all: Examined[] = [];
+export async function examine(patient: ExaminationInput): Promise<ExaminationResult[]> {
+  const all: ExaminationResult[] = [];
   for (const examination of examinations)
     all.push({ name: examination.name, findings: await findingsOf(examination, patient) });
   return all;
 }
 
-async function findingsOf({ asOwner = false, find }: Examination, patient: Patient): Promise<Finding[]> {
+async function findingsOf(
+  { asOwner = false, find }: Examination,
+  patient: ExaminationInput,
+): Promise<Finding[]> {
   const { client } = patient;
   await client.query(`begin read only${asOwner ? "; set local role service_owner" : ""}`).catch(() => {});
   try {

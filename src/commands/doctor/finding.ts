@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** The service and database to examine. */
-export interface Patient {
+export interface ExaminationInput {
   settings: Settings;
   /** A connection whose role may become the owner. */
   client: pg.ClientBase;
@@ -27,7 +27,7 @@ export interface Examination {
   name: string;
   /** Whether it is run as the owner of the tables. */
   asOwner?: boolean;
-  find: (patient: Patient) => Promise<Finding[]>;
+  find: (patient: ExaminationInput) => Promise<Finding[]>;
 }
 
 const severityMaker =
@@ -38,7 +38,7 @@ export const warning = severityMaker("warning");
 export const note = severityMaker("note");
 
 /** The findings among what conditions give. */
-export const present = (...all: (Finding | false | "" | null)[]): Finding[] =>
+export const keepFindings = (...all: (Finding | false | "" | null)[]): Finding[] =>
   all.filter((one) => one !== false && one !== "" && one !== null);
 
 export const dayMs = 86_400_000;

@@ -4,10 +4,10 @@ import { parseEnv } from "node:util";
 import { listBackups } from "../../cluster/backups.ts";
 import { settingsByTopic } from "../../process/settings.ts";
 import { isServed, retirementOf } from "../../versions/lifetime.ts";
-import { dayOf } from "../../versions/timetable.ts";
+import { formatDay } from "../../versions/timetable.ts";
 import { versions } from "../../versions/versions.ts";
 import type { Version } from "../../versions/versions.ts";
-import { dayMs, error, note, present, warning } from "./finding.ts";
+import { dayMs, error, note, keepFindings, warning } from "./finding.ts";
 import type { Examination, Finding } from "./finding.ts";
 
 /** Variables that others read: Node, npm, the test suite, and clients at the terminal. */
@@ -20,7 +20,7 @@ export const settings: Examination = {
     const known = new Set(Object.values(settingsByTopic).flatMap((all) => all.map(({ name }) => name)));
     const written = existsSync(".env") ? Object.keys(parseEnv(await readFile(".env", "utf8"))) : [];
     const strange = written.filter((name) => !known.has(name) && !foreign.test(name));
-    return present(
+    return keepFindings(
       ...strange.map((name) =>
         warning(`.env has ${name}, which is no setting.`, "docs/reference/settings.md lists all settings."),
       ),
@@ -60,7 +60,7 @@ export const versionsInUse: Examination = {
     const [major, minor] = postgres.split(".").map(Number) as [number, number];
     const { version, number } = rows[0]!;
     const isOld = number < major * 10_000;
-    return present(
+    return keepFindings(
       process.versions.node !== node &&
         note(
           `Node is ${process.versions.node}; the service is tested with ${node}.`,
@@ -82,7 +82,7 @@ function ending(version: Version, now: number): Finding | null {
   const end = retirementOf(version, versions);
   if (end === null || end.deprecatedAt > now) return null;
   return warning(
-    `The version ${version.slug} of the API ends on ${dayOf(end.sunsetAt)}.`,
+    `The version ${version.slug} of the API ends on ${formatDay(end.sunsetAt)}.`,
     "The administration shows which tokens still use it, under Versions: tell their people.",
   );
 }

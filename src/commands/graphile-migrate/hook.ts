@@ -3,28 +3,28 @@ import "../../process/graphile-env.ts";
 import type pg from "pg";
 import { isRefused } from "../../check/finding.ts";
 import { printFindings } from "../../check/report.ts";
-import { databaseIn, withClient } from "../../postgres/client.ts";
-import { committedSchema, writeSchema } from "../../migrations/schema-file.ts";
-import { besides, createCommitted } from "../../migrations/templates.ts";
+import { getDatabaseName, withClient } from "../../postgres/client.ts";
+import { printCommittedSchema, writeSchema } from "../../migrations/schema-file.ts";
+import { urlOfDatabase, createCommittedDatabase } from "../../migrations/templates.ts";
 import { dropDatabase, isOwn, markSql } from "../../migrations/own-databases.ts";
 import { installQueueSchema } from "../../migrations/worker-schema.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { atTheTerminal, hasColors, say } from "../terminal.ts";
-import { graphileShadowOf } from "./urls.ts";
+import { nameGraphileShadow } from "./urls.ts";
 
 const adminUrl = process.env.SERVICE_ADMIN_URL!;
 /** The database that graphile-migrate works on: the URL's database, or the shadow. */
 const name = process.env.GM_DBNAME!;
 const onServer = (work: (admin: pg.Client) => Promise<void>) =>
-  withClient(besides(adminUrl, "postgres"), work);
-const ofDatabase = databaseIn(adminUrl);
+  withClient(urlOfDatabase(adminUrl, "postgres"), work);
+const ofDatabase = getDatabaseName(adminUrl);
 const mark = `Shadow of graphile-migrate for ${ofDatabase}`;
 
 const steps: Record<string, () => Promise<void>> = {
   /** Only a shadow that it has made itself is dropped, unless SHADOW_DATABASE_URL says which one to use. */
   own: () =>
     onServer(async (admin) => {
-      if (name !== graphileShadowOf(ofDatabase) || (await isOwn(admin, name, mark))) return;
+      if (name !== nameGraphileShadow(ofDatabase) || (await isOwn(admin, name, mark))) return;
       throw new UserError(
         `There is a database ${name} that graphile-migrate hasn't made: rename it, drop it, or set SHADOW_DATABASE_URL.`,
       );
@@ -41,12 +41,12 @@ const steps: Record<string, () => Promise<void>> = {
     const isShadow = process.env.GM_SHADOW !== undefined;
     await onServer(async (admin) => {
       await dropDatabase(admin, name);
-      await createCommitted(admin, adminUrl, name);
+      await createCommittedDatabase(admin, adminUrl, name);
       if (isShadow) await admin.query(markSql(name, mark));
     });
     if (!isShadow) await installQueueSchema(adminUrl);
   },
-  schema: async () => writeSchema(await committedSchema(adminUrl)),
+  schema: async () => writeSchema(await printCommittedSchema(adminUrl)),
 };
 
 await atTheTerminal(async () => {

@@ -1,6 +1,6 @@
 import { runningClusterUrl } from "../../cluster/cluster.ts";
-import { databaseIn } from "../../postgres/client.ts";
-import { besides, derivedName } from "../../migrations/templates.ts";
+import { getDatabaseName } from "../../postgres/client.ts";
+import { urlOfDatabase, derivedName } from "../../migrations/templates.ts";
 import { urlAsOwner } from "../../postgres/roles.ts";
 import { UserError } from "../../errors/user-error.ts";
 import type { Settings } from "../../process/settings.ts";
@@ -29,19 +29,19 @@ export async function migrationUrls({
     );
   const { SHADOW_DATABASE_URL: shadow, ROOT_DATABASE_URL: root } = process.env;
   const adminUrl = withoutRole(url);
-  const name = databaseIn(url);
+  const name = getDatabaseName(url);
   return {
     adminUrl,
     urls: {
       DATABASE_URL: forPsql(urlAsOwner(url)),
-      SHADOW_DATABASE_URL: forPsql(urlAsOwner(shadow || besides(url, graphileShadowOf(name)))),
-      ROOT_DATABASE_URL: root || besides(adminUrl, "postgres"),
+      SHADOW_DATABASE_URL: forPsql(urlAsOwner(shadow || urlOfDatabase(url, nameGraphileShadow(name)))),
+      ROOT_DATABASE_URL: root || urlOfDatabase(adminUrl, "postgres"),
     },
   };
 }
 
 /** Returns the name of graphile-migrate's shadow, unless SHADOW_DATABASE_URL names another. */
-export const graphileShadowOf = (name: string): string => derivedName(name, "_shadow");
+export const nameGraphileShadow = (name: string): string => derivedName(name, "_shadow");
 
 /** Removes the role: the connecting role creates and drops databases, not the owner. */
 function withoutRole(url: string): string {

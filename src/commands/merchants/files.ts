@@ -1,24 +1,24 @@
 import { UserError } from "../../errors/user-error.ts";
-import { whileLocked } from "../../merchants/directory-lock.ts";
+import { withDirectoryLock } from "../../merchants/directory-lock.ts";
 import { readDirectory, storeMerchant } from "../../merchants/directory.ts";
 import type { Merchant } from "../../merchants/merchant.ts";
 import type { Settings } from "../../process/settings.ts";
 import { say } from "../terminal.ts";
 
 /** The settings and folder of the merchants. */
-export interface Place {
+export interface MerchantFolder {
   settings: Settings;
   folder: string;
 }
 
 /** @throws {UserError} when there is no administrator's URL */
-export function adminOf({ databaseUrl }: Settings): string {
+export function requireAdminUrl({ databaseUrl }: Settings): string {
   if (databaseUrl !== undefined) return databaseUrl;
   throw new UserError("Set DATABASE_URL to a database of the cluster, as an administrator.");
 }
 
 /** @throws {UserError} when there is none, or its file is wrong */
-export async function merchantNamed({ folder }: Place, name: string): Promise<Merchant> {
+export async function readMerchant({ folder }: MerchantFolder, name: string): Promise<Merchant> {
   const { merchants, wrong } = await readDirectory(folder);
   const merchant = merchants.find((each) => each.name === name);
   if (merchant) return merchant;
@@ -30,7 +30,7 @@ export async function merchantNamed({ folder }: Place, name: string): Promise<Me
 }
 
 /** Whether a merchant's file is there, but wrong. */
-export const isWrong = async ({ folder }: Place, name: string): Promise<boolean> =>
+export const hasInvalidFile = async ({ folder }: MerchantFolder, name: string): Promise<boolean> =>
   (await readDirectory(folder)).wrong.some((each) => each.name === name);
 
 /** @throws {UserError} when a merchant has the name or a host already */
@@ -43,9 +43,17 @@ export async function requireFree(folder: string, name: string, hosts: readonly 
 }
 
 /** Does something with the files of merchants, while no other command does. */
-export const inTurn = <T>(folder: string, work: () => Promise<T>): Promise<T> =>
-  whileLocked(folder, work, { onWait: () => say("Waiting for another command that changes the merchants.") });
+export const withFilesLocked = <T>(folder: string, work: () => Promise<T>): Promise<T> =>
+  withDirectoryLock(folder, work, {
+    onWait: () => say("Waiting for another command that changes the merchants."),
+  });
 
 /** Changes a merchant's file, while no other command does. */
-export const change = (place: Place, name: string, make: (now: Merchant) => Merchant | Promise<Merchant>) =>
-  inTurn(place.folder, async () => storeMerchant(place.folder, await make(await merchantNamed(place, name))));
+export const changeMerchant = (
+  place: MerchantFolder,
+  name: string,
+  make: (now: Merchant) => Merchant | Promise<Merchant>,
+) =>
+  withFilesLocked(place.folder, async () =>
+    storeMerchant(place.folder, await make(await readMerchant(place, name))),
+  );

@@ -27,13 +27,13 @@ export class Follower implements Rehearsal {
     this.#study.pause();
   }
 
-  async look(client: ClientBase): Promise<void> {
+  async inspect(client: ClientBase): Promise<void> {
     const { rows } = await client.query<{ introspection: string }>(catalogQuery, [[head.schemaName]]);
     this.#catalog = rows[0]!.introspection;
   }
 
   /** Builds the API before the migration is run for good. */
-  async conclude(): Promise<void> {
+  async evaluate(): Promise<void> {
     const catalog = this.#catalog!;
     try {
       this.#use = await this.#app.prepare(() => Promise.resolve(catalog));

@@ -1,11 +1,11 @@
 import type { Finding } from "../../check/finding.ts";
 import { printFindings } from "../../check/report.ts";
 import { hasColors, paint } from "../terminal.ts";
-import type { Weight } from "../../check/api-changes.ts";
+import type { Impact } from "../../check/api-changes.ts";
 import type { Answer } from "./study-thread.ts";
 
 /** Signs and colors of changes of the API. */
-const signs: Record<Weight, [sign: string, color: "green" | "red" | "yellow"]> = {
+const signs: Record<Impact, [sign: string, color: "green" | "red" | "yellow"]> = {
   added: ["+", "green"],
   breaking: ["-", "red"],
   dangerous: ["~", "yellow"],
@@ -18,7 +18,7 @@ const shownAtMost = 40;
 
 /** Prints the effects of a change of the database; empty when there are none. */
 export function printAnswer({ changes, findings, troubles }: Answer): string {
-  const lines = changes.map(({ weight, message }) => {
+  const lines = changes.map(({ impact: weight, message }) => {
     const [sign, color] = signs[weight];
     return paint(color, `  ${sign} ${message}`);
   });

@@ -2,14 +2,14 @@
 import "../../process/graphile-env.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import type { ApiChange } from "../../check/api-changes.ts";
-import { apiChanges } from "../../check/api-changes.ts";
+import { findApiChanges } from "../../check/api-changes.ts";
 import { check } from "../../check/check.ts";
 import type { Finding } from "../../check/finding.ts";
-import { committedState } from "../../check/rehearsal.ts";
+import { readCommittedState } from "../../check/rehearsal.ts";
 import type { ApiState } from "../../check/state.ts";
 import { readState } from "../../check/state.ts";
 import { withClient } from "../../postgres/client.ts";
-import { committedKeys } from "../../migrations/templates.ts";
+import { readCommittedKeys } from "../../migrations/templates.ts";
 import { urlAsOwner } from "../../postgres/roles.ts";
 
 /** The thread's initial data. */
@@ -80,7 +80,7 @@ async function answer({ isFirst }: Question, signal: AbortSignal): Promise<Answe
     const old = before ?? committed?.sdl;
     const changes =
       old && state && !isFirst
-        ? await orTell("The API could not be compared", () => apiChanges(old, state.sdl), [])
+        ? await orTell("The API could not be compared", () => findApiChanges(old, state.sdl), [])
         : [];
     const findings = await orTell(
       "The check could not be run",
@@ -98,7 +98,7 @@ async function answer({ isFirst }: Question, signal: AbortSignal): Promise<Answe
 }
 
 async function readBaseline(): Promise<ApiState> {
-  const key = (await committedKeys()).at(-1) ?? "";
-  if (baseline?.key !== key) baseline = { key, state: await committedState(adminUrl) };
+  const key = (await readCommittedKeys()).at(-1) ?? "";
+  if (baseline?.key !== key) baseline = { key, state: await readCommittedState(adminUrl) };
   return baseline.state;
 }

@@ -3,18 +3,18 @@ import { getNamedType, isInputObjectType } from "postgraphile/graphql";
 import { facts, html } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
 import { codeBlock, renderDescription, renderSummary } from "../markdown.ts";
-import { costText } from "../costs.ts";
+import { describeCost } from "../costs.ts";
 import type { Topic } from "../edition.ts";
 import type { Field, Model } from "../model.ts";
-import { scopesOf } from "../model.ts";
+import { listScopes } from "../model.ts";
 import type { Page } from "../print-page.ts";
-import { sampleOf } from "../sample-operation.ts";
+import { createSample } from "../sample-operation.ts";
 import {
   codeLinks,
   deprecation,
-  inputFieldsOf,
+  listInputFields,
   inputs,
-  joined,
+  joinWithCommas,
   linkTo,
   scopeBadges,
   typeText,
@@ -24,7 +24,7 @@ import { eventLink } from "../events.ts";
 /** Returns the section of a field: its signature, scopes, cost and arguments. */
 export function fieldSection(model: Model, owner: string, field: Field): Html {
   const { name, type, args, description, deprecationReason } = field;
-  const cost = costText(model, owner, field);
+  const cost = describeCost(model, owner, field);
   return html`<section class="member" id="${name}">
     <h3>
       <a class="anchor" href="#${name}"
@@ -47,20 +47,20 @@ export function fieldSection(model: Model, owner: string, field: Field): Html {
 }
 
 /** Matches the last paragraph of a mutation's description, whose parts the page shows separately. */
-const ofMutation = /(?:^|\n\n)Scope: [^\n]*$/;
-const codesAfter = (word: string, text: string): string[] =>
+const scopeParagraph = /(?:^|\n\n)Scope: [^\n]*$/;
+const parseCodes = (word: string, text: string): string[] =>
   new RegExp(`${word}: ([A-Z_, ]+)\\.`).exec(text)?.[1]?.split(", ") ?? [];
 
 /** Returns the specific parts of the page of a query, mutation or subscription. */
 export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings" | "body"> {
   const { description, args, type, deprecationReason } = field;
   const isMutation = model.rootOf(field) === "mutations";
-  const sample = sampleOf(model, field);
-  const [scopeSentence = ""] = ofMutation.exec(description ?? "") ?? [];
+  const sample = createSample(model, field);
+  const [scopeSentence = ""] = scopeParagraph.exec(description ?? "") ?? [];
   const written = model.writtenBy(field);
-  const events = written.flatMap((each) => topicsOfWriter(model, field, each));
-  const errors = codesAfter("User errors", scopeSentence);
-  const warnings = codesAfter("Warnings", scopeSentence);
+  const events = written.flatMap((each) => listWrittenTopics(model, field, each));
+  const errors = parseCodes("User errors", scopeSentence);
+  const warnings = parseCodes("Warnings", scopeSentence);
   return {
     headings: [
       { title: "Arguments", id: "arguments" },
@@ -70,12 +70,12 @@ export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings
     ],
     body: html`
       ${deprecation(deprecationReason)}
-      <div class="lead">${renderDescription(description?.replace(ofMutation, ""))}</div>
+      <div class="lead">${renderDescription(description?.replace(scopeParagraph, ""))}</div>
       ${facts([
-        ["Scope", scopesOf(field).length > 0 ? scopeBadges(model, field) : "none"],
-        ["Cost", renderSummary(costText(model, isMutation ? "Mutation" : "Query", field) ?? "1 point")],
-        ["Writes", joined(written.map((each) => linkTo(model, each)))],
-        ["Events", isMutation && joined(events.map(({ name }) => eventLink(name)))],
+        ["Scope", listScopes(field).length > 0 ? scopeBadges(model, field) : "none"],
+        ["Cost", renderSummary(describeCost(model, isMutation ? "Mutation" : "Query", field) ?? "1 point")],
+        ["Writes", joinWithCommas(written.map((each) => linkTo(model, each)))],
+        ["Events", isMutation && joinWithCommas(events.map(({ name }) => eventLink(name)))],
         ["User errors", errors.length > 0 && codeLinks(model, errors)],
         ["Warnings", warnings.length > 0 && codeLinks(model, warnings)],
       ])}
@@ -84,7 +84,7 @@ export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings
       ${isMutation && inputsOfMutation(model, field)}
       <h2 id="answer">Result</h2>
       <p><code class="signature">${typeText(model, type)}</code></p>
-      ${answerFields(model, field)}
+      ${payloadFields(model, field)}
       <h2 id="example">Example</h2>
       <p>${sample.points === 1 ? "It costs one point." : html`It costs ${sample.points} points.`}</p>
       ${codeBlock(sample.query, "graphql")}
@@ -94,7 +94,7 @@ export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings
 }
 
 /** Returns topics about a type that a mutation writes, with `.deleted` only if its payload reports deletions. */
-function topicsOfWriter(model: Model, { type }: Field, written: GraphQLNamedType): Topic[] {
+function listWrittenTopics(model: Model, { type }: Field, written: GraphQLNamedType): Topic[] {
   const payload = getNamedType(type);
   const deletes = "getFields" in payload && `deleted${written.name}Id` in payload.getFields();
   return model.topicsOf(written).filter(({ name }) => deletes || !name.endsWith(".deleted"));
@@ -105,10 +105,10 @@ function inputsOfMutation(model: Model, { args }: Field): Content {
   if (!input) return null;
   return html`<h2 id="input">Input</h2>
     <p>${linkTo(model, input)}</p>
-    ${inputs(model, inputFieldsOf(input))}`;
+    ${inputs(model, listInputFields(input))}`;
 }
 
-function answerFields(model: Model, { type }: Field): Content {
+function payloadFields(model: Model, { type }: Field): Content {
   const answered = getNamedType(type);
   if (!("getFields" in answered) || model.kindOf(answered) !== "payloads") return null;
   const fields = Object.values(answered.getFields()) as Field[];

@@ -2,12 +2,12 @@ import { definitions, html, linkList } from "../../html/html.ts";
 import type { Content } from "../../html/html.ts";
 import { renderSummary } from "../markdown.ts";
 import type { Field, Kind, Model } from "../model.ts";
-import { fieldsOf, isField, kinds, scopesOf } from "../model.ts";
+import { listFields, isField, kinds, listScopes } from "../model.ts";
 import type { Page, Site } from "../print-page.ts";
 import { kindPath, versionPath } from "../print-page.ts";
-import { linkTo, pathOf, scopeBadges } from "./links.ts";
+import { linkTo, getMemberPath, scopeBadges } from "./links.ts";
 
-const abouts: Record<Kind, string> = {
+const kindDescriptions: Record<Kind, string> = {
   queries: "Operations that read data.",
   mutations: "Operations that change data. Each takes an input and returns a payload with user errors.",
   subscriptions: "Operations that send results over an open connection when data changes.",
@@ -27,7 +27,7 @@ export function kindPage(model: Model, kind: Kind): Page {
     title: kinds[kind],
     kind: "Reference",
     version: model.edition.slug,
-    body: html`<p class="lead">${abouts[kind]}</p>
+    body: html`<p class="lead">${kindDescriptions[kind]}</p>
       ${linkList(
         model
           .ofKind(kind)
@@ -50,7 +50,7 @@ export function versionPage(site: Site, model: Model): Page {
     version: slug,
     summary: `Reference of the version ${slug} of the API.`,
     body: html`
-      <p class="lead">${lifeOf(version)}</p>
+      <p class="lead">${describeLifetime(version)}</p>
       <p class="actions">
         <a class="button" href="${version.path}/schema.graphql">Schema (SDL)</a>
         <a
@@ -71,7 +71,7 @@ export function versionPage(site: Site, model: Model): Page {
             html`<li>
               <a class="card" href="${kindPath(slug, kind)}"
                 ><strong>${kinds[kind]}</strong> <span class="quiet">${model.ofKind(kind).length}</span
-                ><span class="about">${abouts[kind]}</span></a
+                ><span class="about">${kindDescriptions[kind]}</span></a
               >
             </li>`,
         )}
@@ -81,7 +81,7 @@ export function versionPage(site: Site, model: Model): Page {
   };
 }
 
-const lifeOf = ({ kind, releasedOn, sunsetOn }: Site["versions"][number]): string => {
+const describeLifetime = ({ kind, releasedOn, sunsetOn }: Site["versions"][number]): string => {
   if (kind === "floating") return "The newest state. It changes without notice; use it to try new features.";
   const until = sunsetOn === null ? "" : `, and served until ${sunsetOn}`;
   const promise = kind === "stable" ? "It only grows." : "It doesn't change.";
@@ -92,11 +92,11 @@ function deprecated(model: Model): Content {
   const ofRoots = model.rootFields.map((field) => ({
     ...field,
     title: field.name,
-    path: pathOf(model, field),
+    path: getMemberPath(model, field),
   }));
   const ofTypes = model.types.flatMap((type) => {
-    const path = pathOf(model, type);
-    return fieldsOf(type).map((field) => ({
+    const path = getMemberPath(model, type);
+    return listFields(type).map((field) => ({
       ...field,
       title: `${type.name}.${field.name}`,
       path: `${path}#${field.name}`,
@@ -117,7 +117,7 @@ function deprecated(model: Model): Content {
 export function scopesPage(model: Model): Page {
   const opened = new Map<string, Field[]>();
   for (const field of model.rootFields)
-    for (const scope of scopesOf(field)) opened.set(scope, [...(opened.get(scope) ?? []), field]);
+    for (const scope of listScopes(field)) opened.set(scope, [...(opened.get(scope) ?? []), field]);
   const scopes = [...opened.keys()].sort();
   return {
     title: "Scopes",

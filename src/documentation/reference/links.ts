@@ -11,18 +11,18 @@ import { definitions, html } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
 import { renderDescription, renderSummary } from "../markdown.ts";
 import type { Member, Model, Use } from "../model.ts";
-import { isField, nameOf, scopesOf, sorted } from "../model.ts";
+import { isField, getKindName, listScopes, sortByName } from "../model.ts";
 import { kindPath, versionPath } from "../print-page.ts";
 
 /** Returns the path of the page of a type or root field. */
-export function pathOf(model: Model, member: Member): string {
+export function getMemberPath(model: Model, member: Member): string {
   const { slug } = model.edition;
   const folder = isField(member) ? kindPath(slug, model.rootOf(member)) : `${versionPath(slug)}/types`;
   return `${folder}/${member.name}`;
 }
 
 export const linkTo = (model: Model, member: Member): Html =>
-  html`<a href="${pathOf(model, member)}"
+  html`<a href="${getMemberPath(model, member)}"
     >${isField(member) ? html`<code>${member.name}</code>` : member.name}</a
   >`;
 
@@ -37,7 +37,7 @@ export function typeText(model: Model, type: GraphQLType): Html {
 /** Returns a link to the field of a use. */
 export function useLink(model: Model, { type, field }: Use): Html {
   const rootField = model.rootFields.find(
-    (each) => each.name === field && nameOf(model.rootOf(each)) === type,
+    (each) => each.name === field && getKindName(model.rootOf(each)) === type,
   );
   if (rootField) return linkTo(model, rootField);
   return html`<a href="${versionPath(model.edition.slug)}/types/${type}#${field}"
@@ -47,7 +47,7 @@ export function useLink(model: Model, { type, field }: Use): Html {
 
 /** Returns badges of a field's scopes. One of several is enough if they are joined by “or”. */
 export function scopeBadges(model: Model, field: WithScopes): Content {
-  const scopes = scopesOf(field);
+  const scopes = listScopes(field);
   const isAny = (field.extensions.requiresScopes?.anyOf?.length ?? 0) > 1;
   return scopes.map(
     (scope, index) =>
@@ -69,13 +69,13 @@ export function codeLinks(model: Model, codes: readonly string[]): Html {
         (each) => "getValue" in each && /^(UserError|Warning)Code$/.test(each.name) && each.getValue(code),
       );
       return html`<li>
-        ${type ? html`<a href="${pathOf(model, type)}#${code}"><code>${code}</code></a>` : html`<code>${code}</code>`}
+        ${type ? html`<a href="${getMemberPath(model, type)}#${code}"><code>${code}</code></a>` : html`<code>${code}</code>`}
       </li>`;
     })}
   </ul>`;
 }
 
-export const inputFieldsOf = (type: GraphQLInputObjectType) => sorted(Object.values(type.getFields()));
+export const listInputFields = (type: GraphQLInputObjectType) => sortByName(Object.values(type.getFields()));
 
 /** Returns a list of arguments or input fields, each with its type, default and description. */
 export const inputs = (
@@ -102,5 +102,5 @@ export const inputs = (
   );
 
 /** Returns pieces with commas between them. */
-export const joined = (pieces: readonly Html[]): Content[] =>
+export const joinWithCommas = (pieces: readonly Html[]): Content[] =>
   pieces.map((piece, index) => html`${index > 0 && ", "}${piece}`);

@@ -9,14 +9,14 @@ import {
 import { definitions, facts, html } from "../../html/html.ts";
 import type { Content } from "../../html/html.ts";
 import type { Condition } from "../costs.ts";
-import { costOfCondition } from "../costs.ts";
+import { describeConditionCost } from "../costs.ts";
 import { eventLink } from "../events.ts";
 import { renderDescription } from "../markdown.ts";
 import type { Field, Model } from "../model.ts";
-import { entryOf, fieldsOf, sorted } from "../model.ts";
+import { getEntryType, listFields, sortByName } from "../model.ts";
 import type { Page } from "../print-page.ts";
 import { fieldSection } from "./fields.ts";
-import { deprecation, inputFieldsOf, inputs, joined, linkTo, useLink } from "./links.ts";
+import { deprecation, listInputFields, inputs, joinWithCommas, linkTo, useLink } from "./links.ts";
 
 /** The most uses that are listed without folding. */
 const shownUses = 12;
@@ -24,19 +24,22 @@ const shownUses = 12;
 /** Returns the specific parts of the page of a type. */
 export function typeParts(model: Model, type: GraphQLNamedType): Pick<Page, "headings" | "body"> {
   const filter = model.filterOf(type);
-  const entry = entryOf(type);
+  const entry = getEntryType(type);
   return {
-    headings: membersOf(type).map((name) => ({ title: name, id: name })),
+    headings: listMemberNames(type).map((name) => ({ title: name, id: name })),
     body: html`
       <div class="lead">${renderDescription(type.description)}</div>
       ${facts([
         ["Entries", entry && linkTo(model, entry)],
-        ["Read by", joined(model.readersOf(type).map((field) => linkTo(model, field)))],
-        ["Written by", joined(model.writersOf(type).map((field) => linkTo(model, field)))],
-        ["Events", joined(model.topicsOf(type).map(({ name }) => eventLink(name)))],
+        ["Read by", joinWithCommas(model.readersOf(type).map((field) => linkTo(model, field)))],
+        ["Written by", joinWithCommas(model.writersOf(type).map((field) => linkTo(model, field)))],
+        ["Events", joinWithCommas(model.topicsOf(type).map(({ name }) => eventLink(name)))],
         ["Filter", filter && linkTo(model, filter)],
-        ["Interfaces", isObjectType(type) && joined(type.getInterfaces().map((each) => linkTo(model, each)))],
-        ["Implemented by", isInterfaceType(type) && joined(implementations(model, type))],
+        [
+          "Interfaces",
+          isObjectType(type) && joinWithCommas(type.getInterfaces().map((each) => linkTo(model, each))),
+        ],
+        ["Implemented by", isInterfaceType(type) && joinWithCommas(implementations(model, type))],
         ["Specified by", isScalarType(type) && specification(type.specifiedByURL)],
       ])}
       ${members(model, type)} ${uses(model, type)}
@@ -47,10 +50,12 @@ export function typeParts(model: Model, type: GraphQLNamedType): Pick<Page, "hea
 const specification = (url: string | null | undefined): Content => url && html`<a href="${url}">${url}</a>`;
 
 const implementations = (model: Model, type: GraphQLNamedType) =>
-  isInterfaceType(type) ? sorted(model.schema.getPossibleTypes(type)).map((each) => linkTo(model, each)) : [];
+  isInterfaceType(type)
+    ? sortByName(model.schema.getPossibleTypes(type)).map((each) => linkTo(model, each))
+    : [];
 
-const membersOf = (type: GraphQLNamedType): string[] =>
-  (isEnumType(type) ? type.getValues() : fieldsOf(type)).map(({ name }) => name);
+const listMemberNames = (type: GraphQLNamedType): string[] =>
+  (isEnumType(type) ? type.getValues() : listFields(type)).map(({ name }) => name);
 
 function members(model: Model, type: GraphQLNamedType): Content {
   if (isEnumType(type))
@@ -58,9 +63,9 @@ function members(model: Model, type: GraphQLNamedType): Content {
       ${values(type)}`;
   if (isInputObjectType(type))
     return html`<h2>Fields</h2>
-      ${inputs(model, inputFieldsOf(type), true, model.kindOf(type) === "filters" ? aboutFilter : undefined)}`;
+      ${inputs(model, listInputFields(type), true, model.kindOf(type) === "filters" ? aboutFilter : undefined)}`;
   if (!isObjectType(type) && !isInterfaceType(type)) return null;
-  const fields = sorted(Object.values(type.getFields())) as Field[];
+  const fields = sortByName(Object.values(type.getFields())) as Field[];
   return html`<h2>Fields</h2>
     ${fields.map((field) => fieldSection(model, type.name, field))}`;
 }
@@ -69,8 +74,9 @@ function members(model: Model, type: GraphQLNamedType): Content {
 function aboutFilter(field: Condition): Content {
   const { indexes } = field.extensions as Pick<GraphQLInputFieldExtensions, "indexes">;
   const named = (fields: readonly string[]) => html`<code>${fields.join(", ")}</code>`;
-  const found = indexes?.length === 0 ? "none: every row is compared" : indexes && joined(indexes.map(named));
-  const cost = costOfCondition(field);
+  const found =
+    indexes?.length === 0 ? "none: every row is compared" : indexes && joinWithCommas(indexes.map(named));
+  const cost = describeConditionCost(field);
   return facts([
     ["Index", found ?? null],
     ["Cost", cost],

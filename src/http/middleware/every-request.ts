@@ -4,7 +4,7 @@ import { clientError } from "../../errors/client-errors.ts";
 import { refuse, sendErrors } from "../answers.ts";
 import type { ErrorHandler, Middleware } from "../pipeline.ts";
 
-const sane = /^[A-Za-z0-9._:/+=-]{1,128}$/;
+const safeId = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
 /**
  * Gives the request an id, for its response and its log lines: the client's own from `X-Request-Id`, if that is harmless
@@ -13,7 +13,7 @@ const sane = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 export function requestId(logger: Logger): Middleware {
   return (request, response, next) => {
     const proposed = request.headers["x-request-id"] as string | undefined;
-    const id = proposed !== undefined && sane.test(proposed) ? proposed : randomUUID();
+    const id = proposed !== undefined && safeId.test(proposed) ? proposed : randomUUID();
     response.locals.requestId = id;
     response.setHeader("x-request-id", id);
     if (logger.isLevelEnabled("debug")) {
@@ -42,7 +42,7 @@ export const securityHeaders: Middleware = (_request, response, next) => {
  * Refuses requests with more than one `Host` header, as RFC 9112 §3.2 demands: a proxy may have used another one than the
  * service does.
  */
-export const oneHost: Middleware = (request, response, next) => {
+export const requireOneHost: Middleware = (request, response, next) => {
   const { rawHeaders } = request;
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)

@@ -13,19 +13,19 @@ const clientsPerAddress = 10;
  * @throws {OAuthError} with status 429
  */
 export function limitTokenRequests(rates: RateLimits, perMinute: number): RequestHandler {
-  const bucketOf = (name: string, capacity: number) => ({ name, capacity, perSecond: capacity / 60 });
-  const ofAddress = bucketOf("token-address", perMinute * clientsPerAddress);
-  const ofClient = bucketOf("token-client", perMinute);
+  const createBucket = (name: string, capacity: number) => ({ name, capacity, perSecond: capacity / 60 });
+  const addressBucket = createBucket("token-address", perMinute * clientsPerAddress);
+  const clientBucket = createBucket("token-client", perMinute);
   return async (request, response, next) => {
     const address = request.ip ?? "";
     const body = request.body as { client_id?: unknown } | undefined;
     const named = parseBasic(request.get("authorization") ?? "")?.accessKey ?? body?.client_id;
     const client = typeof named === "string" ? named.slice(0, 100) : "";
-    const takings = await Promise.all([
-      rates.take(ofAddress, address, 1),
-      rates.take(ofClient, `${address} ${client}`, 1),
+    const results = await Promise.all([
+      rates.take(addressBucket, address, 1),
+      rates.take(clientBucket, `${address} ${client}`, 1),
     ]);
-    const refused = takings.filter(({ isAllowed }) => !isAllowed);
+    const refused = results.filter(({ isAllowed }) => !isAllowed);
     if (refused.length === 0) return next();
     const wait = Math.max(...refused.map(({ retryInSeconds }) => retryInSeconds));
     response.setHeader("retry-after", wait);

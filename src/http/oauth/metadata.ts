@@ -2,7 +2,7 @@ import { isIPv6 } from "node:net";
 import type { Request, RequestHandler } from "express";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { isObjectType } from "postgraphile/graphql";
-import { perObject } from "../../lib/remembered.ts";
+import { memoizeByObject } from "../../lib/remembered.ts";
 import { refuse } from "../answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 
@@ -16,19 +16,19 @@ export const tokenPath = "/api/oauth/token";
  *
  * @param hosts host names of the service, for use without a public URL
  */
-export function metadata(
+export function serveMetadata(
   served: readonly ServedVersion[],
   publicUrl: string | undefined,
   hosts: readonly string[],
 ): RequestHandler {
   return (request, response) => {
-    const issuer = publicUrl === undefined ? knownOrigin(request, hosts) : new URL(publicUrl).origin;
+    const issuer = publicUrl === undefined ? findOrigin(request, hosts) : new URL(publicUrl).origin;
     if (issuer === null) {
       const message = "The service doesn't know its public address. Its operator must set PUBLIC_URL.";
       return refuse(request, response, 404, "BAD_USER_INPUT", message);
     }
     const built = served.filter(({ failure }) => failure() === null);
-    const scopes = new Set(built.flatMap(({ current }) => scopesOf(current().schema)));
+    const scopes = new Set(built.flatMap(({ current }) => listScopes(current().schema)));
     response.setHeader("cache-control", "no-cache");
     response.json({
       issuer,
@@ -43,7 +43,7 @@ export function metadata(
 }
 
 /** Returns the origin in a request's `Host` header; null unless it is this machine or a host name of the service. */
-function knownOrigin({ protocol, headers, socket }: Request, hosts: readonly string[]): string | null {
+function findOrigin({ protocol, headers, socket }: Request, hosts: readonly string[]): string | null {
   const named = URL.parse(`${protocol}://${headers.host}`);
   const address = socket.localAddress?.replace(/^::ffff:/, "") ?? "";
   const known = [...hosts, "localhost", isIPv6(address) ? `[${address}]` : address];
@@ -51,7 +51,7 @@ function knownOrigin({ protocol, headers, socket }: Request, hosts: readonly str
 }
 
 /** Returns the scopes that fields of a schema require, or that give access to more of their rows. */
-const scopesOf = perObject((schema: GraphQLSchema): string[] => {
+const listScopes = memoizeByObject((schema: GraphQLSchema): string[] => {
   const fields = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) => Object.values(type.getFields()));

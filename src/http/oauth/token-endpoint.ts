@@ -21,7 +21,7 @@ const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
   /** The merchant whose clients the endpoint knows; null if the request names none. */
-  of: { pool: Pool; merchantPlan: CurrentMerchantPlan; tokens: AccessTokens } | null;
+  merchant: { pool: Pool; merchantPlan: CurrentMerchantPlan; tokens: AccessTokens } | null;
   logger: Logger;
   rates: RateLimits;
   /** Notes refused requests. */
@@ -32,7 +32,7 @@ export interface TokenEndpointOptions {
 
 /** Handles `POST /api/oauth/token`: exchanges a client ID and client secret for an access token. */
 export function tokenEndpoint({
-  of,
+  merchant: of,
   logger,
   rates,
   refusals,
@@ -50,15 +50,19 @@ export function tokenEndpoint({
     if (plan?.name === "none") refuseWithoutMerchantPlan(response);
     else next();
   });
-  router.use(onlyPost);
+  router.use(requirePost);
   const options = { limit: maxBodyBytes, verify: verifyUtf8 };
   router.use(json(options), urlencoded({ ...options, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));
   router.use(async (request, response) => {
-    const { client, scopes: wanted } = readTokenRequest(request);
+    const { client, scopes: requestedScopes } = readTokenRequest(request);
     if (!of) throw invalidClient();
-    const { credentialId, scopes: held } = await authenticate(of.pool, client.accessKey, client.secret);
-    const scopes = narrow(held, wanted);
+    const { credentialId, scopes: grantedScopes } = await authenticate(
+      of.pool,
+      client.accessKey,
+      client.secret,
+    );
+    const scopes = narrowScopes(grantedScopes, requestedScopes);
     const accessToken = await of.tokens.issue({ credentialId, accessKey: client.accessKey, scopes });
     response.json({
       token_type: "Bearer",
@@ -71,7 +75,7 @@ export function tokenEndpoint({
   return router;
 }
 
-const onlyPost: RequestHandler = ({ method }, response, next) => {
+const requirePost: RequestHandler = ({ method }, response, next) => {
   if (method === "POST") return next();
   response.setHeader("allow", "POST");
   throw new OAuthError(405, "invalid_request", "Request a token by POST.");
@@ -92,13 +96,13 @@ async function authenticate(pool: Pool, accessKey: string, secret: string) {
 }
 
 /** Returns the scopes of the token: the requested ones, or all. Writing a resource includes reading it. */
-function narrow(held: string[], wanted: string[] | null): string[] {
-  if (!wanted) return held;
-  const lacking = wanted.find((scope) => !held.includes(scope));
-  if (lacking !== undefined) {
+function narrowScopes(grantedScopes: string[], requestedScopes: string[] | null): string[] {
+  if (!requestedScopes) return grantedScopes;
+  const missing = requestedScopes.find((scope) => !grantedScopes.includes(scope));
+  if (missing !== undefined) {
     throw new OAuthError(400, "invalid_scope", "The API credential lacks one of the requested scopes.");
   }
-  return [...new Set(wanted.flatMap((scope) => [scope, scope.replace(/:write$/, ":read")]))];
+  return [...new Set(requestedScopes.flatMap((scope) => [scope, scope.replace(/:write$/, ":read")]))];
 }
 
 function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler {

@@ -3,10 +3,10 @@ import type { PgClientQuery, PgClientResult, WithPgClient } from "postgraphile/@
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
-import { repeating } from "../repeating.ts";
+import { withRetries } from "../repeating.ts";
 import type { Connections } from "../shared-pool.ts";
 import { runPipelined } from "./pipelined-query.ts";
-import { canPrepareOn } from "./prepared-statements.ts";
+import { canPrepare } from "./prepared-statements.ts";
 import type { PgSettings } from "./transaction-settings.ts";
 
 type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
@@ -31,7 +31,7 @@ export function pipeliningAdaptor(pool: Connections): Adaptor {
       release(isConnectionBroken(failure));
     }
   };
-  const withPgClient = repeating(once);
+  const withPgClient = withRetries(once);
   return {
     makePgService: library.makePgService,
     // The library itself reads the catalog
@@ -46,12 +46,12 @@ function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClien
     query: <Row>(statement: PgClientQuery) =>
       runPipelined(client, settings, {
         ...statement,
-        text: withPlainIdentifiers(statement.text),
+        text: keepIdsSeparate(statement.text),
       }) as Promise<PgClientResult<Row>>,
     withTransaction(work) {
       // The library's name for a connection for one transaction
       const inTransaction = library.createWithPgClient({ poolClient: client });
-      if (canPrepareOn(client)) return inTransaction(settings, work);
+      if (canPrepare(client)) return inTransaction(settings, work);
       return inTransaction(settings, (transaction) => {
         const query = <Row>(statement: PgClientQuery) =>
           transaction.query<Row>({ ...statement, name: undefined });
@@ -70,6 +70,6 @@ const identifiers = /(json_array_elements\(\$\d+::json\) with ordinality as ids)
  * must check the policy of every row before it may compare: it reads the whole table. `offset 0` keeps it from moving
  * the expression into the comparison, which then compares two uuids, and that is leakproof.
  */
-function withPlainIdentifiers(text: string): string {
+function keepIdsSeparate(text: string): string {
   return text.replace(identifiers, "$1 offset 0)");
 }

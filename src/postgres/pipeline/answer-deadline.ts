@@ -14,7 +14,7 @@ interface Waiting {
  * With pages of 47 kB, collecting that took a third of Node's time. Here each connection has one timer, which is restarted
  * for each query.
  */
-class AnswerDeadline {
+class ResponseDeadline {
   readonly #ms: number;
   #timer: NodeJS.Timeout | null = null;
   #waiting: Waiting | null = null;
@@ -41,10 +41,10 @@ class AnswerDeadline {
   }
 }
 
-const deadlines = new WeakMap<ClientBase, AnswerDeadline>();
+const deadlines = new WeakMap<ClientBase, ResponseDeadline>();
 
-export function deadlineOf(client: ClientBase): AnswerDeadline {
+export function getDeadline(client: ClientBase): ResponseDeadline {
   let deadline = deadlines.get(client);
-  if (!deadline) deadlines.set(client, (deadline = new AnswerDeadline(queryTimeoutMs(client))));
+  if (!deadline) deadlines.set(client, (deadline = new ResponseDeadline(queryTimeoutMs(client))));
   return deadline;
 }

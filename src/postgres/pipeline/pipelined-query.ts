@@ -1,11 +1,11 @@
 import type { ClientBase, Submittable } from "pg";
 import type { Wire, WireField, WireListener } from "../pg-private.ts";
-import { parserOf, prepareValue, withoutTimers } from "../pg-private.ts";
-import { deadlineOf } from "./answer-deadline.ts";
+import { getParser, prepareValue, withoutTimers } from "../pg-private.ts";
+import { getDeadline } from "./answer-deadline.ts";
 import type { PgSettings, SettingsStatement } from "./transaction-settings.ts";
 import { settingsStatement } from "./transaction-settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
-import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
+import { canPrepare, getPreparedStatements, createUnnamedStatement } from "./prepared-statements.ts";
 import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./unreplicated.ts";
 
 /** A statement to send. */
@@ -52,8 +52,8 @@ export class PipelinedQuery implements Submittable, WireListener {
   /** Whether the response to the settings is still incomplete. */
   #isSetting = false;
   /** Statements that this query is the first to prepare. If it fails, their state is unknown. */
-  readonly #fresh: string[] = [];
-  #target: PreparedStatement = unnamed();
+  readonly #newlyPrepared: string[] = [];
+  #target: PreparedStatement = createUnnamedStatement();
 
   constructor(
     client: ClientBase,
@@ -62,7 +62,7 @@ export class PipelinedQuery implements Submittable, WireListener {
     callback: Callback,
   ) {
     this.#client = client;
-    this.#prepared = preparedOn(client);
+    this.#prepared = getPreparedStatements(client);
     this.#settings = settings;
     this.#statement = statement;
     this.#callback = callback;
@@ -77,7 +77,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   /** Sends the query, and the ones after it. @returns an error when nothing was sent */
   submit(connection: unknown): Error | null {
     this.#start = performance.now();
-    deadlineOf(this.#client).begin(this);
+    getDeadline(this.#client).begin(this);
     if (this.#isSent) return null;
     forgetUnreplicated(this.#client);
     const wire = connection as Wire;
@@ -119,15 +119,15 @@ export class PipelinedQuery implements Submittable, WireListener {
   #prepare(wire: Wire, key: string, text: string): PreparedStatement {
     const known = this.#prepared.get(key);
     if (known) return known;
-    const added = canPrepareOn(this.#client) ? this.#prepared.add(key, text) : null;
-    if (added) this.#fresh.push(key);
-    const statement = added ?? unnamed();
+    const added = canPrepare(this.#client) ? this.#prepared.add(key, text) : null;
+    if (added) this.#newlyPrepared.push(key);
+    const statement = added ?? createUnnamedStatement();
     wire.parse({ name: statement.name, text });
     return statement;
   }
 
   #run(wire: Wire, { name }: PreparedStatement, values: readonly unknown[], describe = false): void {
-    wire.bind({ statement: name, values, valueMapper: asItIs });
+    wire.bind({ statement: name, values, valueMapper: identity });
     if (describe) wire.describe({ type: "P", name: "" });
     wire.execute({ portal: "" });
   }
@@ -135,7 +135,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleRowDescription({ fields }: { fields: readonly WireField[] }): void {
     this.#target.columns = fields.map((field) => ({
       name: field.name,
-      parse: parserOf(this.#client, field),
+      parse: getParser(this.#client, field),
     }));
   }
 
@@ -164,9 +164,9 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleError(error: Error): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    deadlineOf(this.#client).end(this);
-    for (const key of this.#fresh) this.#prepared.forget(key);
-    this.#fresh.length = 0;
+    getDeadline(this.#client).end(this);
+    for (const key of this.#newlyPrepared) this.#prepared.forget(key);
+    this.#newlyPrepared.length = 0;
     this.#note(0, error);
     this.#callback(error, null);
     // If Postgres didn't respond, it won't respond to the later queries either
@@ -177,7 +177,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleReadyForQuery(): void {
     // The response came too late
     if (this.#hasFailed) return;
-    deadlineOf(this.#client).end(this);
+    getDeadline(this.#client).end(this);
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
     this.#note(rowCount ?? this.#rows.length);
     if (isUnreplicated(this.#client)) this.#callback(new Unreplicated(), null);
@@ -201,7 +201,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   }
 }
 
-const asItIs = (value: unknown): unknown => value;
+const identity = (value: unknown): unknown => value;
 
 /** Runs a statement with settings in its own transaction, with one message to Postgres. */
 export function runPipelined(

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { ClientBase, Pool } from "pg";
 
 /** The most statements and characters that one connection keeps prepared. Postgres needs ten bytes per character. */
-const most = { statements: 200, characters: 1_000_000 };
+const limits = { statements: 200, characters: 1_000_000 };
 /** The longest statement that stays prepared: few longer ones are sent twice. */
 const maxCharacters = 50_000;
 
@@ -11,7 +11,7 @@ const maxCharacters = 50_000;
  * The prefix of all names in this process. Behind a pooler that doesn't track names, a name that two connections use could run
  * the other one's statement, and clients would get results of others.
  */
-const namesOfProcess = `s${randomBytes(6).toString("base64url")}`;
+const namePrefix = `s${randomBytes(6).toString("base64url")}`;
 let count = 0;
 
 /** A statement that Postgres has parsed for one connection. */
@@ -25,7 +25,7 @@ export interface PreparedStatement {
 }
 
 /** Returns a statement that doesn't stay prepared. */
-export const unnamed = (): PreparedStatement => ({ name: "", characters: 0, columns: null });
+export const createUnnamedStatement = (): PreparedStatement => ({ name: "", characters: 0, columns: null });
 
 /** A parser for the values of a column. */
 export interface ResultColumn {
@@ -36,8 +36,8 @@ export interface ResultColumn {
 /** The prepared statements of one connection. New ones replace the least recently used. */
 export class PreparedStatements {
   readonly #byKey = new LRUCache<string, PreparedStatement>({
-    max: most.statements,
-    maxSize: most.characters,
+    max: limits.statements,
+    maxSize: limits.characters,
     sizeCalculation: ({ characters }) => characters + 1,
     dispose: (statement) => this.#outdated.push(statement.name),
   });
@@ -51,7 +51,7 @@ export class PreparedStatements {
   /** Adds a statement that is about to be prepared; returns null when it is too long. */
   add(key: string, { length: characters }: string): PreparedStatement | null {
     if (characters > maxCharacters) return null;
-    const statement: PreparedStatement = { name: `${namesOfProcess}${++count}`, characters, columns: null };
+    const statement: PreparedStatement = { name: `${namePrefix}${++count}`, characters, columns: null };
     this.#byKey.set(key, statement);
     return statement;
   }
@@ -73,17 +73,17 @@ export class PreparedStatements {
 const unprepared = new WeakSet<ClientBase | Pool>();
 
 /** Marks a connection or a pool on which nothing stays prepared: behind a pooler, the next transaction may run elsewhere. */
-export function prepareNothingOn(client: ClientBase | Pool): void {
+export function disablePreparing(client: ClientBase | Pool): void {
   unprepared.add(client);
 }
 
 /** Whether statements may be prepared on a connection. */
-export const canPrepareOn = (client: ClientBase | Pool): boolean => !unprepared.has(client);
+export const canPrepare = (client: ClientBase | Pool): boolean => !unprepared.has(client);
 
 const byConnection = new WeakMap<ClientBase, PreparedStatements>();
 
 /** Returns the prepared statements of a connection. */
-export function preparedOn(client: ClientBase): PreparedStatements {
+export function getPreparedStatements(client: ClientBase): PreparedStatements {
   let statements = byConnection.get(client);
   if (!statements) byConnection.set(client, (statements = new PreparedStatements()));
   return statements;

@@ -5,7 +5,7 @@ import type { ReturnConnection, SharedPool, SharedRead } from "../shared-pool.ts
 import { Pace } from "../pace.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
-import { canPrepareOn, preparedOn } from "./prepared-statements.ts";
+import { canPrepare, getPreparedStatements } from "./prepared-statements.ts";
 import type { SettingsStatement } from "./transaction-settings.ts";
 
 /** A statement that is prepared once for each connection. */
@@ -26,7 +26,7 @@ export type ReadText = (
 export type ReadRows = (...asked: Parameters<ReadText>) => Promise<(string | null)[][]>;
 
 /** The bounds for quick statements. A slow run counts at once, and is forgotten slowly. */
-const paceOfStatements = { quickMs: 5, knownAfter: 3, weight: () => 0.1, spikeMs: 20 };
+const statementPace = { quickMs: 5, minMeasurements: 3, weight: () => 0.1, spikeMs: 20 };
 /** The most reads that share a connection at a time: the first, and the ones that it takes along. */
 const maxShared = 4;
 
@@ -43,8 +43,8 @@ export interface WaitingRead extends SharedRead {
  * Waiting reads that are known to be quick are sent in one write on the same connection, each with its settings in its own
  * transaction. A read that is slow, or hasn't been measured, has a connection for itself.
  */
-export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
-  const pace = new Pace(paceOfStatements);
+export function createRowReader(pool: SharedPool<WaitingRead>): ReadRows {
+  const pace = new Pace(statementPace);
 
   const begin = (read: WaitingRead): void =>
     pool.connect(
@@ -56,12 +56,14 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
 
   const runWithOthers = (read: WaitingRead, connection: PoolClient, release: ReturnConnection): void => {
     const reads = [read];
-    const prepared = preparedOn(connection);
+    const prepared = getPreparedStatements(connection);
     // A read that is prepared in the same write as others would make them fail with it
-    const suits = (other: WaitingRead) => other.isQuick() && prepared.get(other.statement.name) !== undefined;
-    if (canPrepareOn(connection) && suits(read)) {
+    const canJoin = (other: WaitingRead) =>
+      other.isQuick() && prepared.get(other.statement.name) !== undefined;
+    if (canPrepare(connection) && canJoin(read)) {
       let other;
-      while (reads.length < maxShared && (other = pool.turns.takeAlong(suits)) !== null) reads.push(other);
+      while (reads.length < maxShared && (other = pool.queue.takeWaiting(canJoin)) !== null)
+        reads.push(other);
     }
     run(reads, connection, release);
   };
@@ -72,10 +74,10 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
     const queries = reads.map((read) => {
       const statement = { ...read.statement, arrayMode: true };
       return new PipelinedQuery(connection, read.settings, statement, (error, result) => {
-        const isLost = error !== null && isConnectionBroken(error);
+        const breaksConnection = error !== null && isConnectionBroken(error);
         // The connection was lost during another read
-        const isBlameless = isLost && isBroken;
-        isBroken ||= isLost;
+        const isFromOtherRead = breaksConnection && isBroken;
+        isBroken ||= breaksConnection;
         if (++answered === reads.length) {
           const ms = (performance.now() - start) / reads.length;
           for (const { statement } of reads) pace.note(statement.name, ms);
@@ -84,18 +86,18 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
             reads.slice(1).map(({ client }) => client),
           );
         }
-        if (isBlameless) begin(read);
+        if (isFromOtherRead) begin(read);
         else read.done(error, result?.rows as (string | null)[][] | undefined);
       });
     });
     PipelinedQuery.sendTogether(queries);
   };
 
-  return repeatingReader(begin, pace);
+  return createRetryingReader(begin, pace);
 }
 
 /** Returns a function that begins reads, and repeats them after a collision with another transaction. */
-function repeatingReader(begin: (read: WaitingRead) => void, pace: Pace): ReadRows {
+function createRetryingReader(begin: (read: WaitingRead) => void, pace: Pace): ReadRows {
   return (client, settings, statement) =>
     new Promise((resolve, reject) => {
       let failures = 0;

@@ -1,7 +1,7 @@
 import { isConnectionBroken } from "../broken.ts";
 import type { Connections } from "../shared-pool.ts";
 import { positionStatement } from "../wal-position.ts";
-import type { Present } from "../wal-position.ts";
+import type { PrimaryPosition } from "../wal-position.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { SettingsStatement } from "./transaction-settings.ts";
@@ -12,9 +12,9 @@ export interface Transaction {
   statement: PipelinedStatement;
 }
 
-const askPosition: Transaction = { settings: null, statement: positionStatement };
-const presentIn = (outcome: Outcome): Present | null =>
-  "rows" in outcome ? (outcome.rows as [Present])[0] : null;
+const positionTransaction: Transaction = { settings: null, statement: positionStatement };
+const readPosition = (outcome: Outcome): PrimaryPosition | null =>
+  "rows" in outcome ? (outcome.rows as [PrimaryPosition])[0] : null;
 
 /** The outcome of a transaction: its rows and the time of its response, on the clock of `performance`; or its error. */
 export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error };
@@ -27,7 +27,7 @@ export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error }
  * @returns the outcome of each, when the last one is done
  * @throws when there is no connection
  */
-export type SendTogether = (
+export type SendTransactions = (
   client: string,
   transactions: readonly Transaction[],
   onBegin: () => void,
@@ -39,10 +39,10 @@ export type SendTogether = (
  *
  * @param present Postgres' position after their writes; null when it isn't known
  */
-export type OnWritten = (clients: readonly string[], present: Present | null) => void;
+export type OnWritten = (clients: readonly string[], present: PrimaryPosition | null) => void;
 
 /** Returns a function that sends transactions. @param onWritten if given, the same message reads the position, in a last transaction */
-export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTogether {
+export function createTransactionSender(pool: Connections, onWritten?: OnWritten): SendTransactions {
   return (client, transactions, onBegin, payers) =>
     new Promise((resolve, reject) => {
       pool.connect(client, (connectError, connection, release) => {
@@ -55,7 +55,7 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
           return reject(failure);
         }
         const outcomes: Outcome[] = [];
-        const sent = onWritten ? [...transactions, askPosition] : transactions;
+        const sent = onWritten ? [...transactions, positionTransaction] : transactions;
         const queries = sent.map(
           ({ settings, statement }) =>
             new PipelinedQuery(connection, settings, statement, (error, result) => {
@@ -65,7 +65,7 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
                 (outcome) => "error" in outcome && isConnectionBroken(outcome.error),
               );
               release!(isBroken, payers);
-              onWritten?.(payers ?? [client], presentIn(outcomes.at(-1)!));
+              onWritten?.(payers ?? [client], readPosition(outcomes.at(-1)!));
               resolve(outcomes.slice(0, transactions.length));
             }),
         );

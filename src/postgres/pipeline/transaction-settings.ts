@@ -1,5 +1,5 @@
 /** A statement that has run or failed. */
-export interface Ran {
+export interface StatementRun {
   text: string;
   ms: number;
   rows: number;
@@ -13,20 +13,20 @@ export interface StatementUse {
   /** The application_name of the transaction, in Postgres' views and log. */
   applicationName: string;
   /** Called when a statement has run or failed. */
-  note(ran: Ran): void;
+  note(ran: StatementRun): void;
 }
 
 /** Notes a statement that ran for several uses at once. */
-export function noteShared(ran: Ran, uses: readonly (StatementUse | undefined)[]): void {
+export function noteSharedRun(ran: StatementRun, uses: readonly (StatementUse | undefined)[]): void {
   for (const use of uses) use?.note({ ...ran, sharedBy: uses.length });
 }
 
 /** The key of a transaction's use in its settings. Symbols aren't sent to Postgres, but copies keep them. */
-export const usedFor = Symbol("used for");
+export const useKey = Symbol("used for");
 
 /** Settings of a transaction: role, scopes, locale and so on. */
 export type PgSettings =
-  | (Record<string, string | undefined> & { [usedFor]?: StatementUse | undefined })
+  | (Record<string, string | undefined> & { [useKey]?: StatementUse | undefined })
   | null;
 
 /** A statement that applies settings to its transaction, and returns no row. */
@@ -50,10 +50,10 @@ export function settingsStatement(settings: PgSettings): SettingsStatement | nul
   }
   if (values.length === 0) return null;
   const count = values.length / 2;
-  return { text: (texts[count] ??= textFor(count)), values, use: settings[usedFor] };
+  return { text: (texts[count] ??= buildText(count)), values, use: settings[useKey] };
 }
 
-function textFor(count: number, more = ""): string {
+function buildText(count: number, more = ""): string {
   const calls = Array.from({ length: count }, (_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`);
   // Never true, so that no row is sent. `and` would stop before the last setting
   return `select where concat(${calls.join(", ")}${more}) is null`;
@@ -66,12 +66,12 @@ function textFor(count: number, more = ""): string {
  */
 export function guardedSettings({ values, use }: SettingsStatement, position: string): SettingsStatement {
   const count = values.length / 2;
-  const text = (guardedTexts[count] ??= textFor(count, guard(values.length + 1)));
+  const text = (guardedTexts[count] ??= buildText(count, buildGuard(values.length + 1)));
   return { text, values: [...values, position], use };
 }
 
 // The text that isn't a boolean appears in the standby's log
-const guard = (parameter: number) => `, case
+const buildGuard = (parameter: number) => `, case
     when pg_is_in_recovery() and pg_last_wal_replay_lsn() >= $${parameter}::text::pg_lsn then true
     else concat('not yet replayed: ', $${parameter}::text)::boolean end`;
 

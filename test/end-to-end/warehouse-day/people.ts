@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "../../lib/random.ts";
 import { seed } from "../../lib/seed.ts";
 import type { TestProcess } from "../../lib/service.ts";
-import type { MadeOrder, ShippingShop } from "../../lib/shipping-shop.ts";
+import type { ShopOrder, ShippingShop } from "../../lib/shipping-shop.ts";
 import type { Move } from "./reality.ts";
 import { Gate, Reality } from "./reality.ts";
 import type { Task } from "./tasks.ts";
@@ -34,7 +34,7 @@ export class People {
   /** How often each task was done, refused, or repeated. */
   readonly outcomes: Record<string, number> = {};
   readonly #shop: ShippingShop;
-  readonly #orders: MadeOrder[];
+  readonly #orders: ShopOrder[];
   readonly #process: TestProcess;
   readonly #gate = new Gate();
   readonly #unsent: Count[] = [];
@@ -42,7 +42,7 @@ export class People {
   readonly #random = new Random(seed);
   #calls = 0;
 
-  constructor(shop: ShippingShop, orders: MadeOrder[], process: TestProcess) {
+  constructor(shop: ShippingShop, orders: ShopOrder[], process: TestProcess) {
     this.#shop = shop;
     this.#orders = orders;
     this.#process = process;
@@ -109,7 +109,7 @@ export class People {
     if (await this.#mutate(name, input, times)) for (const move of moves) this.reality.move(move);
   }
 
-  async #ship(order: MadeOrder, times: number): Promise<void> {
+  async #ship(order: ShopOrder, times: number): Promise<void> {
     const shipped = await this.#mutate(
       "orderShipmentComplete",
       { orderId: order.id },

@@ -1,11 +1,11 @@
 import type { PoolClient } from "pg";
-import { scopesFor } from "../../../auth/credentials.ts";
+import { resolveScopes } from "../../../auth/credentials.ts";
 import { facts, html } from "../../../html/html.ts";
 import type { Content, Html } from "../../../html/html.ts";
 import { textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
 import { resourceName } from "../../formats.ts";
-import { rowsOf } from "../../visit.ts";
+import { callForRows } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 
 /** An API credential's access to a resource. Writing includes reading. */
@@ -17,23 +17,23 @@ const resourceOf = (scope: string) => scope.split(":")[0]!;
 
 /** Reads all existing scopes. */
 export async function readScopes(client: PoolClient): Promise<string[]> {
-  const rows = await rowsOf<{ scope: string }>(client, "known_scopes() as scope");
+  const rows = await callForRows<{ scope: string }>(client, "known_scopes() as scope");
   return rows.map(({ scope }) => scope);
 }
 
 /** Returns the levels of access that a resource has: writing only if a mutation writes it. */
-const levelsOf = (known: readonly string[], resource: string) =>
+const availableLevels = (known: readonly string[], resource: string) =>
   (["none", "read", "write"] as const).filter(
     (level) => level !== "write" || known.includes(`${resource}:write`),
   );
 
 /** Returns the resources of scopes, in order. */
-function resourcesOf(scopes: readonly string[]): string[] {
+function listResources(scopes: readonly string[]): string[] {
   return [...new Set(scopes.map(resourceOf))];
 }
 
 /** Returns the access to a resource that scopes give. */
-function levelOf(scopes: readonly string[], resource: string): Level {
+function grantedLevel(scopes: readonly string[], resource: string): Level {
   if (scopes.includes(`${resource}:write`)) return "write";
   return scopes.includes(`${resource}:read`) ? "read" : "none";
 }
@@ -41,11 +41,11 @@ function levelOf(scopes: readonly string[], resource: string): Level {
 /** Returns the scopes that were chosen in a form. */
 export function chosenScopes(visit: Visit, known: string[]): string[] {
   const chosen = (level: Level) =>
-    resourcesOf(known).filter(
+    listResources(known).filter(
       (resource) =>
-        levelsOf(known, resource).includes(level) && textField(visit, `access.${resource}`) === level,
+        availableLevels(known, resource).includes(level) && textField(visit, `access.${resource}`) === level,
     );
-  return scopesFor(known, chosen("read"), chosen("write"));
+  return resolveScopes(known, chosen("read"), chosen("write"));
 }
 
 /** Checks the access of a new API credential. An empty choice must be confirmed. */
@@ -76,10 +76,10 @@ export function accessSummary(scopes: readonly string[]): string {
 
 /** Lists the access that scopes give. */
 export function accessFacts(scopes: readonly string[], known: readonly string[]): Content {
-  const resources = resourcesOf([...known, ...scopes]);
+  const resources = listResources([...known, ...scopes]);
   const named = (level: Level) =>
     resources
-      .filter((resource) => levelOf(scopes, resource) === level)
+      .filter((resource) => grantedLevel(scopes, resource) === level)
       .map(resourceName)
       .join(", ");
   return facts([
@@ -106,18 +106,18 @@ export function accessFields(known: readonly string[], scopes: readonly string[]
           </button>`,
       )}
     </div>
-    ${resourcesOf(known).map(
+    ${listResources(known).map(
       (resource) =>
         html`<div class="resource" role="group" aria-labelledby="name-${resource}">
           <span id="name-${resource}">${resourceName(resource)}</span>
-          ${levelsOf(known, resource).map(
+          ${availableLevels(known, resource).map(
             (level) =>
               html`<label class="option"
                 ><input
                   type="radio"
                   name="access.${resource}"
                   value="${level}"
-                  ${level === levelOf(present, resource) && "checked"}
+                  ${level === grantedLevel(present, resource) && "checked"}
                 /><span>${levels[level]}</span></label
               >`,
           )}

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { createClientCredentials, hashOfSecret } from "../../../auth/credentials.ts";
-import { codeOf } from "../../../errors/postgres-errors.ts";
+import { createClientCredentials, hashSecret } from "../../../auth/credentials.ts";
+import { errorCodeOf } from "../../../errors/postgres-errors.ts";
 import { html } from "../../../html/html.ts";
 import { isUuid } from "../../../lib/uuid.ts";
 import { field, form, hasErrors, textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
 import type { Pages } from "../../section.ts";
 import type { Page } from "../../show-page.ts";
-import { perform, valueOf } from "../../visit.ts";
+import { callInTransaction, callForValue } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 import { accessErrors, accessFields, chosenScopes, noAccessOption, readScopes } from "./token-access.ts";
 import { secretPage } from "./token-rotation.ts";
-import { linkTo, readToken } from "./token-rows.ts";
+import { credentialLink, readCredential } from "./token-rows.ts";
 
 /** The forms to create an API credential, and to change its name and access. */
-export const tokenForms: Pages = {
+export const credentialForms: Pages = {
   "GET /new": async (visit) => {
     const known = await visit.run(readScopes);
     return newPage(visit, { id: randomUUID(), name: "", scopes: [], known });
@@ -29,12 +29,12 @@ export const tokenForms: Pages = {
     const errors = { ...nameErrors(name), ...accessErrors(visit, scopes) };
     if (hasErrors(errors)) return newPage(visit, { id, name, scopes, known, errors });
     const { clientId, clientSecret } = createClientCredentials();
-    const values = [id, name, scopes, clientId, hashOfSecret(clientSecret)];
+    const values = [id, name, scopes, clientId, hashSecret(clientSecret)];
     try {
-      await perform(visit, "create_credential($1, $2, $3, $4, $5)", ...values);
+      await callInTransaction(visit, "create_credential($1, $2, $3, $4, $5)", ...values);
     } catch (error) {
       // unique_violation: the form was sent twice, for example by reloading the page with the secret
-      if (codeOf(error) !== "23505") throw error;
+      if (errorCodeOf(error) !== "23505") throw error;
       return `/admin/tokens/${id}?done=repeated`;
     }
     return secretPage("API credential created", { id, name, clientId, clientSecret }, visit.origin);
@@ -42,13 +42,13 @@ export const tokenForms: Pages = {
 
   "GET /:id/change": (visit, id) =>
     visit.run(async (client) => {
-      const token = await readToken(client, id);
+      const token = await readCredential(client, id);
       return changePage(visit, token.name, { ...token, known: await readScopes(client) });
     }),
 
   "POST /:id/change": (visit, id) =>
     visit.run(async (client) => {
-      const token = await readToken(client, id);
+      const token = await readCredential(client, id);
       const known = await readScopes(client);
       const name = textField(visit, "name");
       const scopes = chosenScopes(visit, known);
@@ -56,14 +56,14 @@ export const tokenForms: Pages = {
       const errors = nameErrors(name);
       if (hasErrors(errors))
         return changePage(visit, token.name, { id, name, scopes, storedOperationsOnly, known, errors });
-      await valueOf(client, "change_credential($1, $2, $3)", id, name, scopes);
-      await valueOf(client, "restrict_operations($1, $2)", id, storedOperationsOnly);
+      await callForValue(client, "change_credential($1, $2, $3)", id, name, scopes);
+      await callForValue(client, "restrict_operations($1, $2)", id, storedOperationsOnly);
       return `/admin/tokens/${id}?done=changed`;
     }),
 };
 
 /** The values entered into a form. */
-interface Entered {
+interface FormValues {
   id: string;
   name: string;
   scopes: string[];
@@ -72,7 +72,7 @@ interface Entered {
   errors?: FieldErrors;
 }
 
-function newPage(visit: Visit, { id, name, scopes, known, errors = {} }: Entered): Page {
+function newPage(visit: Visit, { id, name, scopes, known, errors = {} }: FormValues): Page {
   return {
     title: "New API credential",
     errors,
@@ -93,9 +93,9 @@ function newPage(visit: Visit, { id, name, scopes, known, errors = {} }: Entered
 }
 
 /** @param token the name before the change */
-function changePage(visit: Visit, token: string, entered: Entered): Page {
+function changePage(visit: Visit, token: string, entered: FormValues): Page {
   const { id, name, scopes, storedOperationsOnly, known, errors = {} } = entered;
-  const within = linkTo({ id, name: token });
+  const within = credentialLink({ id, name: token });
   return {
     title: "Change name and access",
     within,

@@ -9,10 +9,10 @@ import { copyable, count, moment, momentText } from "../../formats.ts";
 import { actionButton } from "../../forms.ts";
 import type { AdministrationOptions } from "../../section.ts";
 import type { Page } from "../../show-page.ts";
-import { rowsOf } from "../../visit.ts";
+import { callForRows } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 import { accessFacts, readScopes } from "./token-access.ts";
-import { readToken, stateBadges } from "./token-rows.ts";
+import { readCredential, stateBadges } from "./token-rows.ts";
 import { readUses, usesTables } from "./token-uses.ts";
 
 const notices = {
@@ -37,20 +37,20 @@ interface StoredOperation {
 }
 
 /** The page of an API credential. */
-export const tokenPage = (visit: Visit, id: string, options: AdministrationOptions): Promise<Page> =>
+export const credentialPage = (visit: Visit, id: string, options: AdministrationOptions): Promise<Page> =>
   visit.run(async (client) => {
-    const token = await readToken(client, id);
+    const token = await readCredential(client, id);
     const known = await readScopes(client);
-    const operations = await rowsOf<StoredOperation>(client, "stored_operations($1)", id);
+    const operations = await callForRows<StoredOperation>(client, "stored_operations($1)", id);
     const uses = await readUses(client, id);
-    const events = await rowsOf<AuditEvent>(client, "activity($1, null, 20)", id);
+    const events = await callForRows<AuditEvent>(client, "activity($1, null, 20)", id);
     const change = html`<a href="/admin/tokens/${id}/change">Change</a>`;
     return {
       title: token.name,
       aside: stateBadges(token),
       notices,
       body: html`
-        ${factsOf(token)} ${actions(visit, token)} ${addresses(visit, token, options)}
+        ${credentialFacts(token)} ${actions(visit, token)} ${addresses(visit, token, options)}
         ${section("access", "Access", accessFacts(token.scopes, known), change)}
         ${storedOperations(operations, token.storedOperationsOnly)} ${section("use", "Use", usesTables(uses))}
         ${section("activity", "Activity", auditList(events, id))}
@@ -58,7 +58,7 @@ export const tokenPage = (visit: Visit, id: string, options: AdministrationOptio
     };
   });
 
-function factsOf(token: CredentialOverview) {
+function credentialFacts(token: CredentialOverview) {
   const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, expiresAt } = token;
   const at = (date: Date | null) => date && moment(date);
   return facts([

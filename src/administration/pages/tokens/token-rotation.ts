@@ -1,13 +1,13 @@
-import { createClientCredentials, hashOfSecret } from "../../../auth/credentials.ts";
+import { createClientCredentials, hashSecret } from "../../../auth/credentials.ts";
 import type { ClientCredentials } from "../../../auth/credentials.ts";
 import { html } from "../../../html/html.ts";
 import { copyable } from "../../formats.ts";
 import { choice, form, textField } from "../../forms.ts";
-import { malformed } from "../../problem.ts";
+import { badRequest } from "../../problem.ts";
 import type { Pages } from "../../section.ts";
 import type { Page } from "../../show-page.ts";
-import { valueOf } from "../../visit.ts";
-import { linkTo, readToken } from "./token-rows.ts";
+import { callForValue } from "../../visit.ts";
+import { credentialLink, readCredential } from "./token-rows.ts";
 
 /** The overlaps to choose from, in hours. */
 const overlaps = [
@@ -20,9 +20,9 @@ const overlaps = [
 /** The form that rotates an API credential, and the page with the new secret. */
 export const rotationPages: Pages = {
   "GET /:id/rotate": async (visit, id) => {
-    const token = await visit.run((client) => readToken(client, id));
+    const token = await visit.run((client) => readCredential(client, id));
     if (!token.active) return `/admin/tokens/${id}?done=inactive`;
-    const within = linkTo(token);
+    const within = credentialLink(token);
     return {
       title: "Rotate API credential",
       within,
@@ -46,14 +46,14 @@ export const rotationPages: Pages = {
 
   "POST /:id/rotate": async (visit, id) => {
     const overlap = overlaps.find(({ value }) => value === textField(visit, "overlap"));
-    if (!overlap) throw malformed();
+    if (!overlap) throw badRequest();
     const { clientId, clientSecret } = createClientCredentials();
-    const values = [id, textField(visit, "present"), clientId, hashOfSecret(clientSecret), overlap.value];
+    const values = [id, textField(visit, "present"), clientId, hashSecret(clientSecret), overlap.value];
     return visit.run(async (client) => {
-      const token = await readToken(client, id);
+      const token = await readCredential(client, id);
       if (!token.active) return `/admin/tokens/${id}?done=inactive`;
       const call = "rotate_credential($1, $2, $3, $4, make_interval(hours => $5))";
-      if (!(await valueOf(client, call, ...values))) return `/admin/tokens/${id}?done=rotated`;
+      if (!(await callForValue(client, call, ...values))) return `/admin/tokens/${id}?done=rotated`;
       return secretPage(
         "API credential rotated",
         { id, name: token.name, clientId, clientSecret },
@@ -71,7 +71,7 @@ export function secretPage(
 ): Page {
   return {
     title,
-    within: linkTo(issued),
+    within: credentialLink(issued),
     body: html`
       <div class="notice warning" role="status">
         <h2>Copy the secret now</h2>

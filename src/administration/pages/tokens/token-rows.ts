@@ -3,16 +3,16 @@ import { credentialColumns } from "../../../auth/credentials.ts";
 import type { CredentialOverview } from "../../../auth/credentials.ts";
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { found } from "../../problem.ts";
+import { requireFound } from "../../problem.ts";
 
 /** Returns a link to the page of an API credential. */
-export const linkTo = ({ id, name }: { id: string; name: string }) => ({
+export const credentialLink = ({ id, name }: { id: string; name: string }) => ({
   title: name,
   path: `/tokens/${id}`,
 });
 
 /** Reads all API credentials, by name, or one of them. */
-export async function readTokens(
+export async function readCredentials(
   client: PoolClient,
   id: string | null = null,
 ): Promise<CredentialOverview[]> {
@@ -24,8 +24,8 @@ export async function readTokens(
 }
 
 /** Reads one API credential. */
-export async function readToken(client: PoolClient, id: string): Promise<CredentialOverview> {
-  return found((await readTokens(client, id))[0]);
+export async function readCredential(client: PoolClient, id: string): Promise<CredentialOverview> {
+  return requireFound((await readCredentials(client, id))[0]);
 }
 
 /** Badges with the state of an API credential. */

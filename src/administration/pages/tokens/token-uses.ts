@@ -7,7 +7,7 @@ import { count, day } from "../../formats.ts";
 export const spanDays = 30;
 
 /** The number of requests of an API credential to a version on a day. */
-export interface Use {
+export interface DailyUse {
   credential_id: string;
   day: Date;
   version: string;
@@ -17,8 +17,8 @@ export interface Use {
 }
 
 /** Reads the use of one API credential, or of all, in the last days. Newest day first. */
-export async function readUses(client: PoolClient, id: string | null = null): Promise<Use[]> {
-  const { rows } = await client.query<Use>(
+export async function readUses(client: PoolClient, id: string | null = null): Promise<DailyUse[]> {
+  const { rows } = await client.query<DailyUse>(
     `select credential_id, day::timestamptz, version, deprecated_field, requests::float8
      from administration.credential_uses(current_date - $2::integer, $1)`,
     [id, spanDays - 1],
@@ -27,13 +27,14 @@ export async function readUses(client: PoolClient, id: string | null = null): Pr
 }
 
 /** Tables of requests by day and version, and of the deprecated fields that were used. */
-export function usesTables(uses: readonly Use[]): Html {
+export function usesTables(uses: readonly DailyUse[]): Html {
   const requests = uses.filter(({ deprecated_field: field }) => field === "");
   if (requests.length === 0) return html`<p class="quiet">No requests in the last ${spanDays} days.</p>`;
-  return html`${byDay(requests)} ${deprecated(uses.filter(({ deprecated_field: field }) => field !== ""))}`;
+  return html`${dailyTable(requests)}
+  ${deprecatedFieldList(uses.filter(({ deprecated_field: field }) => field !== ""))}`;
 }
 
-function byDay(uses: readonly Use[]): Html {
+function dailyTable(uses: readonly DailyUse[]): Html {
   const versions = [...new Set(uses.map(({ version }) => version))].sort();
   const days = [...new Set(uses.map(({ day }) => day.getTime()))];
   const on = (time: number, version: string) =>
@@ -46,8 +47,8 @@ function byDay(uses: readonly Use[]): Html {
   );
 }
 
-function deprecated(uses: readonly Use[]): Html {
-  const last = new Map<string, Use>();
+function deprecatedFieldList(uses: readonly DailyUse[]): Html {
+  const last = new Map<string, DailyUse>();
   for (const use of uses) {
     const key = `${use.version} ${use.deprecated_field}`;
     if (!last.has(key)) last.set(key, use); // newest first

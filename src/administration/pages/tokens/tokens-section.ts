@@ -5,11 +5,11 @@ import type { Page } from "../../show-page.ts";
 import type { Visit } from "../../visit.ts";
 import { readMerchantPlan } from "../plan-section.ts";
 import { accessSummary } from "./token-access.ts";
-import { tokenActions } from "./token-actions.ts";
-import { tokenForms } from "./token-forms.ts";
-import { tokenPage } from "./token-page.ts";
+import { credentialActions } from "./token-actions.ts";
+import { credentialForms } from "./token-forms.ts";
+import { credentialPage } from "./token-page.ts";
 import { rotationPages } from "./token-rotation.ts";
-import { readTokens, stateBadges } from "./token-rows.ts";
+import { readCredentials, stateBadges } from "./token-rows.ts";
 
 const planNotes = {
   none: "The plan has no API: every request is refused, whatever access the API credential has.",
@@ -17,21 +17,21 @@ const planNotes = {
 };
 
 /** The section of API credentials. Its paths say `tokens`, an older name. */
-export const tokensSection: Section = {
+export const credentialsSection: Section = {
   title: "API credentials",
   path: "/tokens",
   pages: (options) => ({
     "GET /": listPage,
-    ...tokenForms,
-    "GET /:id": (visit, id) => tokenPage(visit, id, options),
+    ...credentialForms,
+    "GET /:id": (visit, id) => credentialPage(visit, id, options),
     ...rotationPages,
-    ...tokenActions,
+    ...credentialActions,
   }),
 };
 
 const listPage = ({ run }: Visit): Promise<Page> =>
   run(async (client) => {
-    const tokens = await readTokens(client);
+    const tokens = await readCredentials(client);
     const plan = await readMerchantPlan(client);
     const rows = tokens.map((token) => [
       html`<a href="/admin/tokens/${token.id}">${token.name}</a>

@@ -1,12 +1,12 @@
 import { facts, html, section } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { count, foreignBlock, moment, shown } from "../../formats.ts";
+import { count, clientTextBlock, moment, visibleText } from "../../formats.ts";
 import { actionButton } from "../../forms.ts";
-import { missing } from "../../problem.ts";
+import { notFound } from "../../problem.ts";
 import type { Page } from "../../show-page.ts";
-import { rowOf, rowsOf } from "../../visit.ts";
+import { callForRow, callForRows } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
-import { linkTo, readSubscription, stateBadge } from "./webhook-rows.ts";
+import { subscriptionLink, readSubscription, stateBadge } from "./webhook-rows.ts";
 import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
 
 /** A delivery, as administration.webhook_delivery returns it. */
@@ -42,11 +42,11 @@ const notices = {
 };
 
 /** The page of a delivery: the message, and the request and response of each attempt. */
-export const deliveryPage = (visit: Visit, id: string, wanted: string): Promise<Page> =>
+export const deliveryPage = (visit: Visit, id: string, deliveryId: string): Promise<Page> =>
   visit.run(async (client) => {
-    const delivery = await rowOf<DeliveryRow>(client, "webhook_delivery($1)", wanted);
-    if (delivery.subscription_id !== id) throw missing();
-    const attempts = await rowsOf<AttemptRow>(client, "webhook_attempts($1)", wanted);
+    const delivery = await callForRow<DeliveryRow>(client, "webhook_delivery($1)", deliveryId);
+    if (delivery.subscription_id !== id) throw notFound();
+    const attempts = await callForRows<AttemptRow>(client, "webhook_attempts($1)", deliveryId);
     const subscription = await readSubscription(client, id);
     const { state } = delivery;
     const label = state === "pending" ? "Send now" : "Send again";
@@ -55,18 +55,18 @@ export const deliveryPage = (visit: Visit, id: string, wanted: string): Promise<
       : html`<p class="quiet">The subscription is disabled: nothing can be sent until it is enabled.</p>`;
     return {
       title: `Delivery of ${delivery.topic}`,
-      within: linkTo(subscription),
+      within: subscriptionLink(subscription),
       aside: stateBadge(state),
       notices,
       body: html`
-        ${factsOf(delivery)} ${action}
+        ${deliveryFacts(delivery)} ${action}
         ${section("attempts", "Attempts", attemptList(attempts, delivery.attempts))}
-        ${message(delivery, subscription)}
+        ${messageSection(delivery, subscription)}
       `,
     };
   });
 
-function factsOf(delivery: DeliveryRow) {
+function deliveryFacts(delivery: DeliveryRow) {
   const { event_id, sequence, subject_id, created_at, delivered_at, next_attempt_at } = delivery;
   return facts([
     ["Created", moment(created_at)],
@@ -78,7 +78,7 @@ function factsOf(delivery: DeliveryRow) {
   ]);
 }
 
-function message({ body, sequence }: DeliveryRow, { payload_query }: Subscription): Html {
+function messageSection({ body, sequence }: DeliveryRow, { payload_query }: Subscription): Html {
   return section(
     "body",
     "Request body",
@@ -90,7 +90,7 @@ function message({ body, sequence }: DeliveryRow, { payload_query }: Subscriptio
         query reads at each attempt, which aren’t stored.
       </p>`
     }
-    ${foreignBlock("Text of the request body", body, 20_000)}`,
+    ${clientTextBlock("Text of the request body", body, 20_000)}`,
   );
 }
 
@@ -112,17 +112,17 @@ function details(attempt: AttemptRow, isOpen: boolean): Html {
       Attempt ${number},
       <span class="quiet">${moment(at)}${duration_ms !== null && ` in ${count(duration_ms)} ms`}</span>
     </summary>
-    ${!isWell && html`<p>${shown(error, 1000)}</p>`}
-    ${part(`Request headers of attempt ${number}`, "Request headers", headersText(attempt.request_headers))}
+    ${!isWell && html`<p>${visibleText(error, 1000)}</p>`}
+    ${headedBlock(`Request headers of attempt ${number}`, "Request headers", headersText(attempt.request_headers))}
     <p class="quiet">The signature isn’t stored.</p>
-    ${attempt.response_headers !== null && part(`Response headers of attempt ${number}`, "Response headers", headersText(attempt.response_headers))}
-    ${attempt.response_body !== null && part(`Response of attempt ${number}`, "Beginning of the response", attempt.response_body)}
+    ${attempt.response_headers !== null && headedBlock(`Response headers of attempt ${number}`, "Response headers", headersText(attempt.response_headers))}
+    ${attempt.response_body !== null && headedBlock(`Response of attempt ${number}`, "Beginning of the response", attempt.response_body)}
   </details>`;
 }
 
-function part(label: string, title: string, text: string): Html {
+function headedBlock(label: string, title: string, text: string): Html {
   return html`<h3>${title}</h3>
-    ${text === "" ? html`<p class="quiet">Empty</p>` : foreignBlock(label, text, 10_000)}`;
+    ${text === "" ? html`<p class="quiet">Empty</p>` : clientTextBlock(label, text, 10_000)}`;
 }
 
 /** Prints headers, one per line, and cuts long ones. Line breaks are replaced: they would look like another header. */
@@ -131,7 +131,9 @@ function headersText(headers: Headers): string {
     .flatMap(([name, values]) =>
       [values]
         .flat()
-        .map((value) => `${shown(name, 100)}: ${shown(String(value), 500)}`.replaceAll("\n", "␊")),
+        .map((value) =>
+          `${visibleText(name, 100)}: ${visibleText(String(value), 500)}`.replaceAll("\n", "␊"),
+        ),
     )
     .join("\n");
 }

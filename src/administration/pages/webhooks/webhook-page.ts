@@ -1,11 +1,11 @@
 import { facts, html, section, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { count, foreignBlock, moment, shown } from "../../formats.ts";
+import { count, clientTextBlock, moment, visibleText } from "../../formats.ts";
 import { actionButton } from "../../forms.ts";
 import { readPage } from "../../paging.ts";
 import type { Page } from "../../show-page.ts";
 import type { Visit } from "../../visit.ts";
-import { healthBadge, linkTo, readSubscription, shownOwner, stateBadge } from "./webhook-rows.ts";
+import { healthBadge, subscriptionLink, readSubscription, ownerLink, stateBadge } from "./webhook-rows.ts";
 import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
 
 const notices = {
@@ -25,26 +25,26 @@ export const subscriptionPage = (visit: Visit, id: string): Promise<Page> =>
       There is nothing ${isFirst ? "yet" : "older"}. Deliveries are kept for 30 days.
     </p>`;
     return {
-      title: linkTo(subscription).title,
+      title: subscriptionLink(subscription).title,
       aside: healthBadge(subscription),
       notices,
       body: html`
-        ${isFirst && html`${trouble(subscription)} ${factsOf(subscription)} ${actions(visit, subscription)} ${settings(subscription)}`}
+        ${isFirst && html`${healthNotice(subscription)} ${subscriptionFacts(subscription)} ${actions(visit, subscription)} ${settings(subscription)}`}
         ${section("deliveries", "Deliveries", html`${rows.length > 0 ? deliveryTable(id, rows) : none} ${links}`)}
       `,
     };
   });
 
-function trouble({ health, health_reason: reason }: Subscription): Html | false {
+function healthNotice({ health, health_reason: reason }: Subscription): Html | false {
   return (
     health !== "HEALTHY" &&
     html`<p class="notice ${health === "DEGRADED" ? "warning" : "bad"}">
-      ${shown(reason ?? "", 1000) || "Messages don’t arrive."}
+      ${visibleText(reason ?? "", 1000) || "Messages don’t arrive."}
     </p>`
   );
 }
 
-function factsOf(subscription: Subscription) {
+function subscriptionFacts(subscription: Subscription) {
   const { backlog_count, last_delivered_at, next_attempt_at, failing_since, created_at } = subscription;
   const next = next_attempt_at && (next_attempt_at.getTime() <= Date.now() ? "Now" : moment(next_attempt_at));
   return facts([
@@ -75,16 +75,16 @@ function settings(subscription: Subscription): Html {
     "settings",
     "Settings",
     html`${facts([
-      ["Address", html`<code>${shown(url, 2000)}</code>`],
+      ["Address", html`<code>${visibleText(url, 2000)}</code>`],
       ["Topic", html`<code>${topic}</code>`],
       ["Only changes of", fields ? fields.join(", ") : "Any field"],
       ["Version", api_version],
-      ["API credential", shownOwner(subscription)],
+      ["API credential", ownerLink(subscription)],
     ])}
     ${
       query !== null &&
       html`<h3>Query for the data of messages</h3>
-        ${foreignBlock("Query for the data", query, 10_000)}`
+        ${clientTextBlock("Query for the data", query, 10_000)}`
     }`,
   );
 }
@@ -97,7 +97,7 @@ const deliveryTable = (subscriptionId: string, deliveries: readonly DeliveryLine
       html`<a href="/admin/webhooks/${subscriptionId}/deliveries/${id}">${moment(created_at)}</a>`,
       stateBadge(state),
       attempts,
-      last_status ?? (last_error === null ? "–" : shown(last_error, 60)),
+      last_status ?? (last_error === null ? "–" : visibleText(last_error, 60)),
       topic,
       subject_id === null ? "–" : html`<code>${subject_id}</code>`,
     ]),

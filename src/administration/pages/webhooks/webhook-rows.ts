@@ -1,8 +1,8 @@
 import type { PoolClient } from "pg";
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { shown } from "../../formats.ts";
-import { rowOf } from "../../visit.ts";
+import { visibleText } from "../../formats.ts";
+import { callForRow } from "../../visit.ts";
 
 /** A subscription, as administration.webhook_subscriptions returns it. */
 export interface Subscription {
@@ -33,28 +33,28 @@ export interface DeliveryLine {
   topic: string;
   /** Null for a test. */
   subject_id: string | null;
-  state: keyof typeof states;
+  state: keyof typeof stateLabels;
   attempts: number;
   last_status: number | null;
   last_error: string | null;
 }
 
 /** Returns a link to the page of a subscription. */
-export const linkTo = ({ id, topic, url }: Subscription) => ({
-  title: `${topic} to ${shownHost(url)}`,
+export const subscriptionLink = ({ id, topic, url }: Subscription) => ({
+  title: `${topic} to ${hostText(url)}`,
   path: `/webhooks/${id}`,
 });
 
 /** Reads one subscription. */
 export const readSubscription = (client: PoolClient, id: string): Promise<Subscription> =>
-  rowOf(client, "webhook_subscriptions($1)", id);
+  callForRow(client, "webhook_subscriptions($1)", id);
 
 /** Returns the host of an address. */
-export function shownHost(url: string): string {
-  return shown(URL.canParse(url) ? new URL(url).host : url, 100);
+export function hostText(url: string): string {
+  return visibleText(URL.canParse(url) ? new URL(url).host : url, 100);
 }
 
-const healths = {
+const healthLabels = {
   HEALTHY: ["good", "Healthy"],
   DEGRADED: ["warning", "Degraded"],
   SUSPENDED: ["bad", "Suspended"],
@@ -66,11 +66,11 @@ export function healthBadge({ health, last_delivered_at: delivered }: Subscripti
   // Without any attempt a subscription is healthy, which says nothing about the receiver
   if (health === "HEALTHY" && delivered === null)
     return html`<span class="badge">Nothing delivered yet</span>`;
-  const [kind, word] = healths[health];
+  const [kind, word] = healthLabels[health];
   return html`<span class="badge ${kind}">${word}</span>`;
 }
 
-const states = {
+const stateLabels = {
   pending: ["", "Waiting"],
   delivered: ["good", "Delivered"],
   failed: ["bad", "Given up"],
@@ -78,13 +78,13 @@ const states = {
 } as const;
 
 /** A badge with the state of a delivery. */
-export function stateBadge(state: keyof typeof states): Html {
-  const [kind, word] = states[state];
+export function stateBadge(state: keyof typeof stateLabels): Html {
+  const [kind, word] = stateLabels[state];
   return html`<span class="badge ${kind}">${word}</span>`;
 }
 
 /** A link to the API credential that a subscription belongs to. */
-export function shownOwner({ credential_id: id, credential_name: name }: Subscription): Html {
+export function ownerLink({ credential_id: id, credential_name: name }: Subscription): Html {
   if (id === null) return html`None (created by an administrator)`;
   return name === null ? html`Deleted` : html`<a href="/admin/tokens/${id}">${name}</a>`;
 }

@@ -1,7 +1,7 @@
 import { html, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { count, moment, shown } from "../../formats.ts";
-import { queryOf } from "../../forms.ts";
+import { count, moment, visibleText } from "../../formats.ts";
+import { queryParameter } from "../../forms.ts";
 import { readPage } from "../../paging.ts";
 import type { Section } from "../../section.ts";
 import type { Page } from "../../show-page.ts";
@@ -9,7 +9,7 @@ import type { Visit } from "../../visit.ts";
 import { webhookActions } from "./webhook-actions.ts";
 import { deliveryPage } from "./webhook-delivery.ts";
 import { subscriptionPage } from "./webhook-page.ts";
-import { healthBadge, shownHost, shownOwner } from "./webhook-rows.ts";
+import { healthBadge, hostText, ownerLink } from "./webhook-rows.ts";
 import type { Subscription } from "./webhook-rows.ts";
 
 /** The section of webhooks: subscriptions and their deliveries. */
@@ -26,7 +26,7 @@ export const webhooksSection: Section = {
 
 /** The list of subscriptions, newest first: all, or only the unhealthy ones. */
 async function listPage(visit: Visit): Promise<Page> {
-  const isTroubled = queryOf(visit, "show") === "trouble";
+  const isTroubled = queryParameter(visit, "show") === "trouble";
   const call = "webhook_subscriptions(null, $1, $3, $2)";
   const { rows, isFirst, links } = await visit.run((client) =>
     readPage<Subscription>(visit, client, call, isTroubled),
@@ -44,7 +44,7 @@ async function listPage(visit: Visit): Promise<Page> {
         ${choice("/admin/webhooks", "All", !isTroubled)}
         ${choice("/admin/webhooks?show=trouble", "Unhealthy", isTroubled)}
       </nav>
-      ${rows.length > 0 ? list(rows) : nothing(isTroubled, !isFirst)} ${links}
+      ${rows.length > 0 ? list(rows) : emptyListText(isTroubled, !isFirst)} ${links}
     `,
   };
 }
@@ -57,18 +57,18 @@ const list = (subscriptions: readonly Subscription[]): Html =>
       const { id, topic, url, api_version, last_delivered_at, backlog_count, health_reason } = subscription;
       return [
         html`<a href="/admin/webhooks/${id}">${topic}</a>
-          <p class="quiet">to ${shownHost(url)}</p>
+          <p class="quiet">to ${hostText(url)}</p>
           <p class="quiet">Version ${api_version}</p>
-          <p class="quiet">API credential: ${shownOwner(subscription)}</p>`,
+          <p class="quiet">API credential: ${ownerLink(subscription)}</p>`,
         html`${last_delivered_at ? html`Last success ${moment(last_delivered_at)}` : "No success yet"}
         ${backlog_count !== "0" && html`<br />${count(Number(backlog_count))} waiting`}`,
         html`${healthBadge(subscription)}
-        ${health_reason !== null && html`<p>${shown(health_reason, 500)}</p>`}`,
+        ${health_reason !== null && html`<p>${visibleText(health_reason, 500)}</p>`}`,
       ];
     }),
   );
 
-function nothing(isTroubled: boolean, isOlder: boolean): Html {
+function emptyListText(isTroubled: boolean, isOlder: boolean): Html {
   if (isOlder) return html`<p class="card">There is nothing older.</p>`;
   if (isTroubled) return html`<p class="card">No subscription is unhealthy.</p>`;
   return html`<div class="card">

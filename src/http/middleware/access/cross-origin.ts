@@ -24,12 +24,12 @@ export function crossOrigin(origins: readonly string[]): Middleware {
   const allowed = new Set(origins);
   return ({ method, url, headers }, response, next) => {
     const { origin } = headers;
-    if (origins.length === 0 || !isOfApi(url!)) return next();
+    if (origins.length === 0 || !isApiUrl(url!)) return next();
     if (!isOpen) addVary(response, "Origin");
     if (origin === undefined || !(isOpen || allowed.has(origin))) return next();
     response.setHeader("access-control-allow-origin", isOpen ? "*" : origin);
-    const asked = headers["access-control-request-method"];
-    if (method !== "OPTIONS" || asked === undefined) {
+    const requestedMethod = headers["access-control-request-method"];
+    if (method !== "OPTIONS" || requestedMethod === undefined) {
       response.setHeader("access-control-expose-headers", exposedHeaders);
       return next();
     }
@@ -41,4 +41,4 @@ export function crossOrigin(origins: readonly string[]): Middleware {
   };
 }
 
-const isOfApi = (url: string): boolean => /^(?:https?:\/\/[^/?#]*)?\/(?:api|\.well-known)\//.test(url);
+const isApiUrl = (url: string): boolean => /^(?:https?:\/\/[^/?#]*)?\/(?:api|\.well-known)\//.test(url);

@@ -2,7 +2,7 @@ import type { Availability } from "../../../versions/availability.ts";
 import { retryAfterSeconds } from "../../../versions/availability.ts";
 import { isServed, retirementOf } from "../../../versions/lifetime.ts";
 import type { ServedVersion } from "../../../versions/serve-version.ts";
-import { dayOf } from "../../../versions/timetable.ts";
+import { formatDay } from "../../../versions/timetable.ts";
 import { pathOf } from "../../../versions/versions.ts";
 import type { Version } from "../../../versions/versions.ts";
 import { sendJson } from "../../answers.ts";
@@ -12,11 +12,11 @@ import type { Middleware, Request, Response } from "../../pipeline.ts";
 export const versionsPath = "/api/versions";
 
 /** The path of a version's endpoint or schema, whether the version exists or not. Also absolute URLs, as proxies send them. */
-const ofVersion = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(\/schema\.graphql)?(?:$|[?#])/;
+const versionUrl = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(\/schema\.graphql)?(?:$|[?#])/;
 
 /** Whether a request is to a GraphQL endpoint. */
-export function isForEndpoint(url: string): boolean {
-  const match = ofVersion.exec(url);
+export function isGraphqlUrl(url: string): boolean {
+  const match = versionUrl.exec(url);
   return match !== null && match[2] === undefined;
 }
 
@@ -44,7 +44,7 @@ export function versionFinder(
   return (request, response) => {
     const time = now();
     const direct = byUrl.get(request.url!);
-    const slug = direct ? direct.version.slug : decodeURIComponent(ofVersion.exec(request.url!)?.[1] ?? "");
+    const slug = direct ? direct.version.slug : decodeURIComponent(versionUrl.exec(request.url!)?.[1] ?? "");
     const found = direct ?? known.get(slug);
     if (!found || !isServed(found.version, all, time)) {
       sendJson(response, 400, { errors: [unsupported(slug, all, time)] });
@@ -60,7 +60,7 @@ export function versionFinder(
       const { deprecatedAt, sunsetAt, successor } = retirement;
       response.setHeader("sunset", new Date(sunsetAt).toUTCString());
       response.setHeader("deprecation", `@${deprecatedAt / 1000}`);
-      response.setHeader("x-service-api-deprecation-date", dayOf(deprecatedAt));
+      response.setHeader("x-service-api-deprecation-date", formatDay(deprecatedAt));
       const links = [`<${versionsPath}>; rel="sunset"`];
       if (successor && isServed(successor, all, time))
         links.push(`<${pathOf(successor)}>; rel="successor-version"`);

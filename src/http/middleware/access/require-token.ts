@@ -12,7 +12,7 @@ import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
 import type { Request, Middleware, Response } from "../../pipeline.ts";
 
 /** The owner in the queue for requests whose token hasn't been verified yet, in place of a credential's id. */
-const strangers = "";
+const unverifiedOwner = "";
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /**
@@ -22,13 +22,13 @@ const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  */
 export type Identify = (request: Request) => Promise<Caller>;
 
-export const identifier =
+export const createIdentify =
   (tokens: AccessTokens, credentials: ActiveCredentials): Identify =>
   (request) =>
-    identify(tokenOf(request), tokens, credentials);
+    identify(readToken(request), tokens, credentials);
 
 /** A client ID or client secret, which clients exchange for access tokens. */
-const credentialPart = /^(ak|sk)_/;
+const credentialPrefix = /^(ak|sk)_/;
 /** Longest possible token, in characters. */
 const maxTokenCharacters = 8_000;
 
@@ -50,9 +50,9 @@ export function requireToken(
   return async (request, response, next) => {
     let caller: Caller;
     try {
-      const token = tokenOf(request);
+      const token = readToken(request);
       // All requests with unverified tokens share one line
-      if (!tokens.isKnown(token)) await turns.turn(strangers);
+      if (!tokens.isKnown(token)) await turns.waitForTurn(unverifiedOwner);
       if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
         throw new TokenRefusal("foreign", "The token belongs to a session of the administration.");
       caller = await identify(token, tokens, credentials);
@@ -66,7 +66,7 @@ export function requireToken(
   };
 }
 
-function tokenOf({ headers }: Request): string {
+function readToken({ headers }: Request): string {
   const header = headers.authorization;
   if (header === undefined) throw new MissingToken();
   const token = bearer.exec(header)?.[1];
@@ -76,13 +76,13 @@ function tokenOf({ headers }: Request): string {
       "The Authorization header doesn't have the form “Bearer <access token>”.",
     );
   }
-  const mistaken = credentialPart.exec(token)?.[1];
-  if (mistaken !== undefined) throw new TokenRefusal("invalid", hintFor(mistaken));
+  const mistaken = credentialPrefix.exec(token)?.[1];
+  if (mistaken !== undefined) throw new TokenRefusal("invalid", explainMistake(mistaken));
   if (token.length > maxTokenCharacters) throw new TokenRefusal("invalid", "The access token is not valid.");
   return token;
 }
 
-const hintFor = (prefix: string): string =>
+const explainMistake = (prefix: string): string =>
   `This is the client ${prefix === "sk" ? "secret" : "ID"} of an API credential, not an access token. Send client_id and ` +
   "client_secret to /api/oauth/token, and then use the access token that it returns.";
 
@@ -108,11 +108,12 @@ export function refuseToken(request: Request, response: Response, refusal: Token
   if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
   // RFC 6750 §3.1: a client that didn't try to authenticate gets no error code
   const { message } = refusal;
-  const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
+  const details = `, error="invalid_token", error_description="${toHeaderText(message)}"`;
   const error = refusal instanceof MissingToken ? "" : details;
   response.setHeader("www-authenticate", `Bearer realm="service"${error}`);
   return refuse(request, response, 401, "UNAUTHENTICATED", refusal.message);
 }
 
 /** Converts a text to what RFC 6750 §3 allows: printable ASCII, without quotation marks and backslashes. */
-const inHeader = (text: string): string => text.replaceAll(/[“”"\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "");
+const toHeaderText = (text: string): string =>
+  text.replaceAll(/[“”"\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "");

@@ -1,13 +1,13 @@
 import { settingsStatement } from "../../../postgres/pipeline/transaction-settings.ts";
 import type { Replicas } from "../../../replicas/replicas.ts";
 import { ClientGone } from "../../../mutations/answer.ts";
-import type { AnswerMutation } from "../../../mutations/answer.ts";
-import { wantedMutationOf } from "../../../mutations/wanted.ts";
+import type { RunMutation } from "../../../mutations/answer.ts";
+import { compileMutationRequest } from "../../../mutations/wanted.ts";
 import { contextFor, readSettingsFor } from "../../../versions/context.ts";
-import { arrivalOf } from "../../pipeline.ts";
+import { noteArrival } from "../../pipeline.ts";
 import type { Middleware } from "../../pipeline.ts";
-import type { UnreadAnswers } from "../limits/unread-answers.ts";
-import { showPosition } from "../reading/own-writes.ts";
+import type { UnreadResponses } from "../limits/unread-answers.ts";
+import { addPosition } from "../reading/own-writes.ts";
 import { sendData } from "./send-data.ts";
 
 /**
@@ -16,33 +16,33 @@ import { sendData } from "./send-data.ts";
  * this happens in one place.
  */
 export function answerMutations(
-  answerMutation: AnswerMutation,
-  unread: UnreadAnswers,
+  answerMutation: RunMutation,
+  unread: UnreadResponses,
   replicas: Replicas | null,
 ): Middleware<"caller" | "execution" | "locale" | "operation" | "served" | "use"> {
   return (request, response, next) => {
     const { locals } = response;
     const { caller, execution, locale, requestId, served, use } = locals;
     const { version, writing } = served;
-    const wanted = wantedMutationOf(execution);
+    const wanted = compileMutationRequest(execution);
     if (wanted === null || writing.checks[wanted.call.operation]) return next();
     const { credentialId, scopeText } = caller;
     const traceparent = use?.trace?.traceparent;
     const { pgSettings } = contextFor(caller, requestId, locale, use, traceparent);
     const timeout = { statement_timeout: String(writing.timeoutMs) };
-    const asked = {
+    const callOptions = {
       credentialId,
       requestId,
       scopeText,
       use,
       traceparent,
-      arrivedAt: arrivalOf(request),
+      arrivedAt: noteArrival(request),
       isGone: () => response.closed,
       settings: { ...settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!, use },
       readSettings: readSettingsFor(caller, locale, use),
     };
-    return answerMutation(wanted, asked).then((answer) => {
-      if (replicas) showPosition(response, replicas);
+    return answerMutation(wanted, callOptions).then((answer) => {
+      if (replicas) addPosition(response, replicas);
       if (!("data" in answer)) {
         if ("failure" in answer && answer.failure instanceof ClientGone) return;
         locals.mutationOutcome = answer;

@@ -1,9 +1,9 @@
-import type { ReadWithOwnWrites } from "../../../replicas/replicas.ts";
+import type { ReadFromReplica } from "../../../replicas/replicas.ts";
 import { readCounts } from "../../../reads/answer-by-statement.ts";
-import { readStatementOf } from "../../../reads/statements.ts";
+import { compileReadRequest } from "../../../reads/statements.ts";
 import { readSettingsFor } from "../../../versions/context.ts";
 import type { Middleware } from "../../pipeline.ts";
-import type { UnreadAnswers } from "../limits/unread-answers.ts";
+import type { UnreadResponses } from "../limits/unread-answers.ts";
 import { sendData } from "./send-data.ts";
 
 type Needed = "caller" | "execution" | "locale" | "operation" | "sentAlong" | "served" | "use";
@@ -12,11 +12,11 @@ type Needed = "caller" | "execution" | "locale" | "operation" | "sentAlong" | "s
  * Answers reads by one SQL statement where possible (src/reads). Grafast executes all other reads. It also executes failed
  * ones again, so that errors are formatted in one place.
  */
-export function answerReads(readText: ReadWithOwnWrites, unread: UnreadAnswers): Middleware<Needed> {
+export function answerReads(readText: ReadFromReplica, unread: UnreadResponses): Middleware<Needed> {
   return (request, response, next) => {
     const { locals } = response;
     const { caller, execution, locale, sentAlong, served, use } = locals;
-    const statement = readStatementOf(execution);
+    const statement = compileReadRequest(execution);
     if (statement === null) return next();
     return readText(caller.credentialId, readSettingsFor(caller, locale, use), statement, sentAlong).then(
       (data) => {

@@ -1,19 +1,19 @@
 import type { GraphQLError } from "postgraphile/graphql";
 import { OperationTypeNode } from "postgraphile/graphql";
-import { completed } from "../../../errors/client-errors.ts";
+import { completeError } from "../../../errors/client-errors.ts";
 import { scopeRefusal } from "../../../graphql/missing-scopes.ts";
 import { EventStream } from "../../../live/event-stream.ts";
-import { followEvents, refusalOfTopics, subscriptionOf } from "../../../live/follow-events.ts";
-import { keepCurrent, refusalOfQuery, shownTypes } from "../../../live/keep-current.ts";
+import { followEvents, checkTopics, readSubscription } from "../../../live/follow-events.ts";
+import { followLiveQuery, checkLiveQuery, findTypesRead } from "../../../live/keep-current.ts";
 import type { Live, LiveRequest } from "../../../live/live.ts";
-import { kindOf } from "../../../live/live.ts";
-import { documentOfOperation } from "../../../live/page-document.ts";
-import type { Undertaking } from "../../admission.ts";
+import { getOperationKind } from "../../../live/live.ts";
+import { extractOperation } from "../../../live/page-document.ts";
+import type { LongWork } from "../../admission.ts";
 import { refuse, sendErrors } from "../../answers.ts";
 import type { Parts } from "../../parts.ts";
 import type { Middleware } from "../../pipeline.ts";
 import type { Identify } from "../access/require-token.ts";
-import { sha256Of } from "../reading/persisted-queries.ts";
+import { hashDocument } from "../reading/persisted-queries.ts";
 
 /**
  * Answers operations as text/event-stream: subscriptions, live queries, and other queries with a single message. Other
@@ -24,10 +24,19 @@ export function answerStreams(
   identify: Identify,
 ): Middleware<"body" | "caller" | "execution" | "isStream" | "locale" | "served"> {
   return async (request, response, next) => {
-    const { body, caller, execution, isStream, isPlainStream, locale, requestId, served } = response.locals;
+    const {
+      body,
+      caller,
+      execution,
+      isStream,
+      isEventsEndpoint: isPlainStream,
+      locale,
+      requestId,
+      served,
+    } = response.locals;
     const { schema, document, operationName } = execution;
     const { slug } = served.version;
-    const { operation, isLive } = kindOf({ document, operationName });
+    const { operation, isLive } = getOperationKind({ document, operationName });
     const isSubscription = operation === OperationTypeNode.SUBSCRIPTION;
     if (!isStream) {
       if (!isSubscription) return next();
@@ -38,12 +47,12 @@ export function answerStreams(
       const message = "Mutations are answered as JSON only: send Accept: application/json.";
       return refuse(request, response, 406, "BAD_USER_INPUT", message);
     }
-    const undertaking: Undertaking = {
+    const longWork: LongWork = {
       isWrite: false,
-      isStored: ({ credentialId }) => storedOperations.has(slug, sha256Of(body.query), credentialId),
+      isStored: ({ credentialId }) => storedOperations.has(slug, hashDocument(body.query), credentialId),
       refusal: (scopes) => scopeRefusal({ ...execution, contextValue: { scopes } }),
     };
-    const asked: LiveRequest = {
+    const liveRequest: LiveRequest = {
       version: slug,
       schema,
       document,
@@ -55,44 +64,46 @@ export function answerStreams(
       lastEventId: request.headers["last-event-id"] as string | undefined,
       async caller() {
         const now = await identify(request);
-        await admission.require(now, undertaking);
+        await admission.require(now, longWork);
         return now;
       },
     };
-    const asking = { undertaking, scopes: caller.scopes, isSubscription, isLive };
-    const answer = await answerOf(live, asked, asking);
-    if (answer instanceof Error) return sendErrors(request, response, 400, [completed(answer, requestId)]);
+    const options = { undertaking: longWork, scopes: caller.scopes, isSubscription, isLive };
+    const answer = await prepareAnswer(live, liveRequest, options);
+    if (answer instanceof Error)
+      return sendErrors(request, response, 400, [completeError(answer, requestId)]);
     const stream = new EventStream(response, isPlainStream === true);
-    await live.run(asked, stream, () => answer(stream));
+    await live.run(liveRequest, stream, () => answer(stream));
   };
 }
 
-interface Asking {
+interface AnswerOptions {
   /** Its `refusal` is extended by the scopes that the topics require. */
-  undertaking: Undertaking;
+  undertaking: LongWork;
   scopes: ReadonlySet<string>;
   isSubscription: boolean;
   isLive: boolean;
 }
 
 /** Returns the function that sends the stream, which includes all events from now on; or the error that refuses it. */
-async function answerOf(
+async function prepareAnswer(
   live: Live,
-  asked: LiveRequest,
-  { undertaking, scopes, isSubscription, isLive }: Asking,
+  liveRequest: LiveRequest,
+  { undertaking, scopes, isSubscription, isLive }: AnswerOptions,
 ): Promise<((stream: EventStream) => Promise<void>) | GraphQLError> {
-  if (!isSubscription && !isLive) return (stream) => answerOnce(live, asked, stream);
+  if (!isSubscription && !isLive) return (stream) => answerOnce(live, liveRequest, stream);
   const topics = await live.log.readTopics();
-  if (!isSubscription) return refusalOfQuery(shownTypes(asked), topics) ?? keepCurrent(live, asked);
-  const subscription = subscriptionOf(asked);
+  if (!isSubscription)
+    return checkLiveQuery(findTypesRead(liveRequest), topics) ?? followLiveQuery(live, liveRequest);
+  const subscription = readSubscription(liveRequest);
   if (subscription instanceof Error) return subscription;
   const { refusal } = undertaking;
-  undertaking.refusal = (now) => refusal(now) ?? refusalOfTopics(subscription.topics, topics, now);
-  return undertaking.refusal(scopes) ?? followEvents(live, asked, subscription);
+  undertaking.refusal = (now) => refusal(now) ?? checkTopics(subscription.topics, topics, now);
+  return undertaking.refusal(scopes) ?? followEvents(live, liveRequest, subscription);
 }
 
-async function answerOnce(live: Live, asked: LiveRequest, stream: EventStream): Promise<void> {
-  const text = documentOfOperation(asked.document, asked.operationName)!;
-  const result = await live.read(asked, text, asked.variables, stream.ended);
+async function answerOnce(live: Live, liveRequest: LiveRequest, stream: EventStream): Promise<void> {
+  const text = extractOperation(liveRequest.document, liveRequest.operationName)!;
+  const result = await live.read(liveRequest, text, liveRequest.variables, stream.ended);
   if (result) await stream.next(result);
 }

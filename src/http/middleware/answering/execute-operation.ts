@@ -4,46 +4,46 @@ import { getVariableValues } from "postgraphile/graphql";
 import type { ServiceContext } from "../../../graphql/context.ts";
 import { MutationLog } from "../../../graphql/mutation-log.ts";
 import { findOperation } from "../../../graphql/operation.ts";
-import { shortJson } from "../../../lib/json-size.ts";
+import { quickJsonLength } from "../../../lib/json-size.ts";
 import { contextFor } from "../../../versions/context.ts";
 import { executeIn } from "../../../versions/execute.ts";
-import { refuse, statusOfRefusal } from "../../answers.ts";
+import { refuse, refusalStatus } from "../../answers.ts";
 import type { Execution } from "../../locals.ts";
-import { arrivalOf } from "../../pipeline.ts";
+import { noteArrival } from "../../pipeline.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
-import type { UnreadAnswers } from "../limits/unread-answers.ts";
-import { extensionsOf, sendAnswer } from "./send-data.ts";
+import type { UnreadResponses } from "../limits/unread-answers.ts";
+import { buildExtensions, sendResponse } from "./send-data.ts";
 
 type Needed = "caller" | "execution" | "locale" | "noteWrite" | "operation" | "served" | "use";
 
 /** Executes the operation in the requested version, and sends the response. */
-export function executeOperation(logger: Logger, unread: UnreadAnswers): Middleware<Needed> {
+export function executeOperation(logger: Logger, unread: UnreadResponses): Middleware<Needed> {
   return async (request, response) => {
     const { locals } = response;
     const { execution, requestId, served, use } = locals;
-    const fault = faultOfLongVariables(request, execution);
-    if (fault !== null) return refuse(request, response, statusOfRefusal(request), "BAD_USER_INPUT", fault);
-    const scene = { requestId, logger, logged: use?.logged };
+    const fault = checkLongVariables(request, execution);
+    if (fault !== null) return refuse(request, response, refusalStatus(request), "BAD_USER_INPUT", fault);
+    const errorContext = { requestId, logger, logged: use?.logged };
     const asText = { outputDataAsString: true };
-    const result = await executeIn(served, execution, contextOf(request, response), scene, asText);
+    const result = await executeIn(served, execution, createContext(request, response), errorContext, asText);
     locals.failure ??= result.errors?.[0]?.extensions.code as string | undefined;
     if (response.closed) return;
-    const status = result.errors && result.data === undefined ? statusOfRefusal(request) : 200;
-    const extensions = { ...result.extensions, ...extensionsOf(locals) };
+    const status = result.errors && result.data === undefined ? refusalStatus(request) : 200;
+    const extensions = { ...result.extensions, ...buildExtensions(locals) };
     const body = stringifyPayload({ ...result, extensions } as never, true);
-    sendAnswer(request, response, status, body, unread);
+    sendResponse(request, response, status, body, unread);
   };
 }
 
 /** Creates the context of a request's operation. */
-function contextOf(request: Request, response: Response<Needed>): ServiceContext {
+function createContext(request: Request, response: Response<Needed>): ServiceContext {
   const { caller, locale, mutationOutcome, noteWrite, readFailure, requestId, served, use } = response.locals;
   const { version, writing } = served;
   const context = contextFor(caller, requestId, locale, use, use?.trace?.traceparent);
   return {
     ...context,
     pgSettings: { ...context.pgSettings, ...writing.settings },
-    arrivedAt: arrivalOf(request),
+    arrivedAt: noteArrival(request),
     readFailure,
     mutationLog: new MutationLog(),
     mutationOutcome,
@@ -60,11 +60,11 @@ function contextOf(request: Request, response: Response<Needed>): ServiceContext
  * Returns the first error of the variables in a long body; null when they are valid, or the body is short. Grafast would
  * report fifty, each with the whole value: a quarter of a second for an object with 9,000 unknown fields.
  */
-function faultOfLongVariables(
+function checkLongVariables(
   { headers }: Request,
   { schema, document, operationName, variableValues }: Execution,
 ): string | null {
-  if (Number(headers["content-length"]) < shortJson) return null;
+  if (Number(headers["content-length"]) < quickJsonLength) return null;
   const { operation } = findOperation(document, operationName);
   const { errors } = getVariableValues(schema, operation?.variableDefinitions ?? [], variableValues ?? {}, {
     maxErrors: 1,

@@ -1,13 +1,13 @@
-import { endCompressed } from "../../compression.ts";
+import { sendCompressed } from "../../compression.ts";
 import type { Locals } from "../../locals.ts";
 import type { Request, Response } from "../../pipeline.ts";
-import type { UnreadAnswers } from "../limits/unread-answers.ts";
+import type { UnreadResponses } from "../limits/unread-answers.ts";
 
 const json = "application/json;charset=utf-8";
 const modern = "application/graphql-response+json;charset=utf-8";
 
 /** Returns the extensions that every response to an operation has. */
-export const extensionsOf = ({ operation, position }: Locals<"operation">) => ({
+export const buildExtensions = ({ operation, position }: Locals<"operation">) => ({
   cost: operation.cost,
   ...(position === undefined ? {} : { consistentWith: position }),
 });
@@ -17,15 +17,15 @@ export function sendData(
   request: Request,
   response: Response<"caller" | "operation">,
   data: string | Uint8Array,
-  unread: UnreadAnswers,
+  unread: UnreadResponses,
 ): void {
-  const extensions = JSON.stringify(extensionsOf(response.locals));
+  const extensions = JSON.stringify(buildExtensions(response.locals));
   const [before, after] = ['{"data":', `,"extensions":${extensions}}`];
   const body =
     typeof data === "string"
       ? before + data + after
       : Buffer.concat([Buffer.from(before), data, Buffer.from(after)]);
-  sendAnswer(request, response, 200, body, unread);
+  sendResponse(request, response, 200, body, unread);
 }
 
 /**
@@ -33,14 +33,14 @@ export function sendData(
  *
  * @param unread counts the response until it has been read
  */
-export function sendAnswer(
+export function sendResponse(
   request: Request,
   response: Response<"caller">,
   status: number,
   body: string | Buffer,
-  unread: UnreadAnswers,
+  unread: UnreadResponses,
 ): void {
   response.statusCode = status;
   response.setHeader("content-type", request.headers.accept!.startsWith("application/json") ? json : modern);
-  endCompressed(request, response, body, () => unread.count(response));
+  sendCompressed(request, response, body, () => unread.count(response));
 }

@@ -5,10 +5,10 @@ import type { RequestHandler } from "express";
 import type { BulkStorage, Refusal } from "../../../bulk/storage.ts";
 import { unpackText } from "../../../bulk/chunks.ts";
 import { isApiError } from "../../../errors/api-error.ts";
-import { guarded } from "../../../lib/guarded.ts";
+import { checkEach } from "../../../lib/guarded.ts";
 import type { Admission } from "../../admission.ts";
 import { addVary, refuse } from "../../answers.ts";
-import { encodingFor } from "../../compression.ts";
+import { chooseEncoding } from "../../compression.ts";
 
 /** Paths of files: `BulkOperation.errorsUrl` and `resultUrl`, which the view api_unstable.bulk_operations writes. */
 export const bulkFilePath = "/api/bulk/:id/:file";
@@ -50,7 +50,7 @@ export function bulkFile(
     }
     const opened = await openFile(storage, id, file, code);
     if (opened === null) return next();
-    const isCompressed = encodingFor(request, Infinity) === "gzip";
+    const isCompressed = chooseEncoding(request, Infinity) === "gzip";
     addVary(response, "Accept-Encoding");
     response
       .status(200)
@@ -60,10 +60,10 @@ export function bulkFile(
       .setHeader("x-robots-tag", "noindex");
     if (isCompressed) response.setHeader("content-encoding", "gzip");
     if (request.method === "HEAD") return void response.end();
-    const goOn = async () => {
+    const recheck = async () => {
       if (!(await check())) throw new Error("The file has expired.");
     };
-    const content = Readable.from(guarded(opened.content, goOn), { objectMode: false });
+    const content = Readable.from(checkEach(opened.content, recheck), { objectMode: false });
     const parts = isCompressed ? [content, createGzip({ level: 1 }), response] : [content, response];
     // A client that disconnects or loses its rights is no failure. The closed connection shows it that the file is incomplete
     await pipeline(parts as [Readable, NodeJS.WritableStream]).catch(() => response.destroy());
@@ -73,26 +73,27 @@ export function bulkFile(
 async function openFile(storage: BulkStorage, id: string, file: string, code: string): Promise<File | null> {
   if (file === "errors") {
     const pages = await storage.openErrors(id, code);
-    return pages && { name: "errors.jsonl", type: "application/jsonl", content: linesOf(pages) };
+    return pages && { name: "errors.jsonl", type: "application/jsonl", content: formatLines(pages) };
   }
   const result = file === "result" ? await storage.openResult(id, code) : null;
   if (result === null) return null;
   const { format, parts } = result;
-  const content = textsOf(parts);
+  const content = unpackParts(parts);
   return format === "jsonl"
     ? { name: "result.jsonl", type: "application/jsonl", content }
     : { name: "result.csv", type: "text/csv", content };
 }
 
-async function* textsOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* unpackParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   for await (const part of parts) yield await unpackText(part);
 }
 
-async function* linesOf(pages: AsyncIterable<Refusal[]>): AsyncGenerator<string> {
-  for await (const page of pages) yield page.map((refusal) => `${JSON.stringify(shown(refusal))}\n`).join("");
+async function* formatLines(pages: AsyncIterable<Refusal[]>): AsyncGenerator<string> {
+  for await (const page of pages)
+    yield page.map((refusal) => `${JSON.stringify(formatRefusal(refusal))}\n`).join("");
 }
 
-const shown = ({ line, code, message, field, details }: Refusal) => ({
+const formatRefusal = ({ line, code, message, field, details }: Refusal) => ({
   line,
   code,
   message,

@@ -13,7 +13,7 @@ import { refuse, sendJson } from "../../answers.ts";
 import { allowLongBody } from "../../open-connections.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
 import type { Spending } from "../limits/spend-points.ts";
-import { describedFile } from "./upload-headers.ts";
+import { readFileHeaders } from "./upload-headers.ts";
 
 /** The path of uploads. */
 export const bulkUploadPath = "/api/bulk/:resource";
@@ -21,7 +21,7 @@ export const bulkUploadPath = "/api/bulk/:resource";
 const address = /^(?:https?:\/\/[^/?#]*)?\/api\/bulk\/([^/?#%]+)(?:$|[?#])/;
 
 /** Whether a URL is the address of an upload. */
-export const isForUpload = (url: string): boolean => address.test(url);
+export const isUploadUrl = (url: string): boolean => address.test(url);
 
 /** Points that an upload costs at its beginning. */
 const pointsToBegin = 10;
@@ -49,18 +49,18 @@ export function bulkUpload(
     try {
       requirePost(request, response);
       await check();
-      const file = { ...describedFile(request), resource };
+      const file = { ...readFileHeaders(request), resource };
       await pay(tools.spend, credentialId, response);
       const isOwn = uploading.has(credentialId);
       if (isOwn || uploading.size >= maxUploads) throw tooMany(response, isOwn);
       uploading.add(credentialId);
-      const arrived = allowLongBody(request);
+      const endLongBody = allowLongBody(request);
       try {
         const sender = { credentialId, scopes: [...scopes], traceparent: trace?.traceparent ?? null };
         const stored = await storeUpload(request, file, sender, check, tools);
-        if (stored) answer(response, stored);
+        if (stored) sendAccepted(response, stored);
       } finally {
-        arrived();
+        endLongBody();
         uploading.delete(credentialId);
       }
     } catch (error) {
@@ -73,7 +73,7 @@ export function bulkUpload(
   };
 }
 
-function answer(response: Response, { id, rowCount }: { id: string; rowCount: number | null }): void {
+function sendAccepted(response: Response, { id, rowCount }: { id: string; rowCount: number | null }): void {
   const bulkOperation = { id: encodeGlobalId("BulkOperation", id), ...(rowCount !== null && { rowCount }) };
   sendJson(response, 202, { bulkOperation });
 }

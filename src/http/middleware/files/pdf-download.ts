@@ -2,10 +2,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { RequestHandler, Response } from "express";
 import type { Pool } from "pg";
-import { guarded } from "../../../lib/guarded.ts";
+import { checkEach } from "../../../lib/guarded.ts";
 import type { Admission } from "../../admission.ts";
 import { refuse } from "../../answers.ts";
-import { contentTypeOf, dispositionOf } from "../../../pdf/file.ts";
+import { safeContentType, contentDisposition } from "../../../pdf/file.ts";
 import { openErpDocument } from "../../../pdf/open-document.ts";
 import type { Renderer } from "../../../pdf/renderer.ts";
 
@@ -38,7 +38,7 @@ export function pdfDownload(
       // A client that disconnects or loses its rights is no failure. The closed connection shows it that the file is incomplete
       await pipeline(
         Readable.from(
-          guarded(content.parts, () => admission.requirePlan()),
+          checkEach(content.parts, () => admission.requirePlan()),
           { objectMode: false },
         ),
         response,
@@ -53,12 +53,12 @@ export function pdfDownload(
 }
 
 function setHeaders(response: Response, name: string, storedType: string, bytes: number): void {
-  const contentType = contentTypeOf(storedType);
+  const contentType = safeContentType(storedType);
   response
     .status(200)
     .setHeader("content-type", contentType)
     .setHeader("content-length", bytes)
-    .setHeader("content-disposition", dispositionOf(name, contentType))
+    .setHeader("content-disposition", contentDisposition(name, contentType))
     // The browser's own viewer needs styles
     .setHeader(
       "content-security-policy",

@@ -20,7 +20,7 @@ const maxKeyCharacters = 255;
  *
  * @throws {RefusedFile} when they are invalid
  */
-export function describedFile(request: Request): Omit<UploadedFile, "resource"> {
+export function readFileHeaders(request: Request): Omit<UploadedFile, "resource"> {
   const { headers } = request;
   const type = typeIs(request, Object.keys(formats));
   if (!type) throw new RefusedFile(415, "Send the file as application/jsonl or text/csv.");
@@ -30,11 +30,11 @@ export function describedFile(request: Request): Omit<UploadedFile, "resource"> 
   const idempotencyKey = (headers["idempotency-key"] as string | undefined) ?? null;
   if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > maxKeyCharacters))
     throw new RefusedFile(400, `An idempotency key has 1 to ${maxKeyCharacters} characters.`);
-  const charset = charsetIn(headers["content-type"]);
+  const charset = readCharset(headers["content-type"]);
   return { format: formats[type]!, charset, isCompressed: encoding === "gzip", idempotencyKey };
 }
 
-function charsetIn(contentType: string | undefined): string {
+function readCharset(contentType: string | undefined): string {
   try {
     return declaredCharset(contentType);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { FairQueue } from "../../../lib/fair-queue.ts";
-import { NoTurn } from "../../../lib/fair-queue.ts";
+import { TurnRefused } from "../../../lib/fair-queue.ts";
 import { refuse } from "../../answers.ts";
 import type { Middleware } from "../../pipeline.ts";
 import type { Spending } from "./spend-points.ts";
@@ -24,7 +24,7 @@ export function limitStreams(
         return next();
       }
       response.setHeader("retry-after", "15");
-      const isOwn = refusal instanceof NoTurn && refusal.isOwn;
+      const isOwn = refusal instanceof TurnRefused && refusal.isOwn;
       const [status, code, message] = isOwn
         ? ([429, "THROTTLED", "This API credential has too many open streams. Close one first."] as const)
         : ([503, "SERVICE_UNAVAILABLE", "Too many streams are open. Try again later."] as const);

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../../../lib/at-most.ts";
-import { bucketOfPoints } from "../../../auth/rate-limits/bucket.ts";
-import type { Bucket, Taken } from "../../../auth/rate-limits/bucket.ts";
+import { lruLimit } from "../../../lib/at-most.ts";
+import { createPointsBucket } from "../../../auth/rate-limits/bucket.ts";
+import type { Bucket, TakeResult } from "../../../auth/rate-limits/bucket.ts";
 import type { Meter } from "../../../auth/rate-limits/meter.ts";
 import type { RateLimits } from "../../../auth/rate-limits/rate-limits.ts";
 import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
@@ -19,10 +19,10 @@ const refusedRecentlyMs = 1_000;
 type Payer = Response<"caller" | "merchantPlan">;
 
 /** An attempt to take points from a bucket, and its result. */
-interface Take {
+interface TakeAttempt {
   bucket: Bucket;
   points: number;
-  taken: Taken;
+  taken: TakeResult;
 }
 
 /** Takes points for requests, at the steps where their costs become known. */
@@ -30,7 +30,7 @@ export class Spending {
   readonly #rates: RateLimits;
   readonly #meter: Meter;
   readonly #turns: EventLoopQueue;
-  readonly #refused = new LRUCache<string, true>({ ...atMost(10_000), ttl: refusedRecentlyMs });
+  readonly #refused = new LRUCache<string, true>({ ...lruLimit(10_000), ttl: refusedRecentlyMs });
 
   constructor(rates: RateLimits, meter: Meter, turns: EventLoopQueue) {
     this.#turns = turns;
@@ -81,22 +81,22 @@ export class Spending {
   /** Refuses a request: at once, or a little later if the same API credential was just refused. */
   refuseSlowly(credentialId: string, answer: () => void): void {
     // A client that repeats refused requests at once would occupy the process. Delays may end together, so take turns
-    const inTurn = () => this.#turns.take(credentialId, answer);
-    if (this.#refused.has(credentialId)) setTimeout(inTurn, repeatedRefusalMs);
+    const sendInTurn = () => this.#turns.take(credentialId, answer);
+    if (this.#refused.has(credentialId)) setTimeout(sendInTurn, repeatedRefusalMs);
     else answer();
     this.#refused.set(credentialId, true);
   }
 
   #take(request: Request, response: Payer, points: number, next: () => void): void | Promise<void> {
     const { caller, merchantPlan } = response.locals;
-    const bucket = bucketOfPoints(merchantPlan.limits);
+    const bucket = createPointsBucket(merchantPlan.limits);
     const taken = this.#rates.take(bucket, caller.credentialId, points);
-    const go = (found: Taken) => this.#goOn(request, response, { bucket, points, taken: found }, next);
+    const go = (found: TakeResult) => this.#finish(request, response, { bucket, points, taken: found }, next);
     if (taken instanceof Promise) return taken.then(go);
     go(taken);
   }
 
-  #goOn(request: Request, response: Payer, { bucket, points, taken }: Take, next: () => void): void {
+  #finish(request: Request, response: Payer, { bucket, points, taken }: TakeAttempt, next: () => void): void {
     const { capacity, perSecond } = bucket;
     const { credentialId } = response.locals.caller;
     response.setHeader("ratelimit-policy", `"points";q=${capacity};w=${Math.ceil(capacity / perSecond)}`);
@@ -106,12 +106,16 @@ export class Spending {
       return next();
     }
     response.setHeader("retry-after", taken.retryInSeconds);
-    const message = messageOf(points, perSecond, taken);
+    const message = formatThrottled(points, perSecond, taken);
     this.refuseSlowly(credentialId, () => refuse(request, response, 429, "THROTTLED", message));
   }
 }
 
-const messageOf = (points: number, perSecond: number, { remaining, retryInSeconds }: Taken): string =>
+const formatThrottled = (
+  points: number,
+  perSecond: number,
+  { remaining, retryInSeconds }: TakeResult,
+): string =>
   `This costs ${points} points; the API credential has ${remaining} left and gets back ${perSecond} per second. ` +
   `Try again in ${retryInSeconds} s.`;
 

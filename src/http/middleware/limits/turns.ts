@@ -1,5 +1,5 @@
 import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
-import { FairQueue, NoTurn } from "../../../lib/fair-queue.ts";
+import { FairQueue, TurnRefused } from "../../../lib/fair-queue.ts";
 import { refuse } from "../../answers.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
 
@@ -7,14 +7,14 @@ import type { Middleware, Request, Response } from "../../pipeline.ts";
 const costlyPoints = 100;
 
 /** Creates the queue for costly operations. */
-export const costlyQueue = (): FairQueue =>
+export const createCostlyQueue = (): FairQueue =>
   new FairQueue({ limit: () => 3, limitPerOwner: () => 1, maxWaitMs: () => 15_000 });
 
 /**
  * Lets an API credential run one costly operation at a time, so that a client with saved points can't occupy all processors.
  * Other operations don't wait.
  */
-export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"> {
+export function takeCostlyTurns(queue: FairQueue): Middleware<"caller" | "operation"> {
   return (request, response, next) => {
     if (response.locals.operation.cost.requested < costlyPoints) return next();
     const { credentialId } = response.locals.caller;
@@ -38,7 +38,7 @@ export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"
 }
 
 /** Lets requests of different API credentials take turns: one that sends many at once doesn't delay the others. */
-export function fairTurns(turns: EventLoopQueue): Middleware<"caller"> {
+export function takeTurns(turns: EventLoopQueue): Middleware<"caller"> {
   return (_request, response, next) =>
     turns.take(response.locals.caller.credentialId, () => {
       if (!response.closed) next();
@@ -48,7 +48,7 @@ export function fairTurns(turns: EventLoopQueue): Middleware<"caller"> {
 /** Refuses a request when too much work is waiting, of its API credential or in total. Rethrows other errors. */
 export function refuseTurn(request: Request, response: Response): (error: unknown) => void {
   return (error) => {
-    if (!(error instanceof NoTurn)) throw error;
+    if (!(error instanceof TurnRefused)) throw error;
     response.setHeader("retry-after", "1");
     if (error.isOwn) {
       const message =

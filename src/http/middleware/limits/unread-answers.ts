@@ -7,7 +7,7 @@ import type { Middleware, Response } from "../../pipeline.ts";
  */
 const maxUnreadBytes = { ofOne: 32_000_000, ofAll: 192_000_000 };
 /** Bytes from which a response counts: shorter ones fit into the operating system's buffers. */
-const smallestCounted = 16_384;
+const minCountedBytes = 16_384;
 
 export interface UnreadLimits {
   ofOne: number;
@@ -18,9 +18,9 @@ export interface UnreadLimits {
  * Limits unread responses, which stay in memory until their client has read them. A client that doesn't read is refused;
  * beyond the total limit, all clients are refused for a moment.
  */
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #limits: UnreadLimits;
-  readonly #ofCredential = new Map<string, number>();
+  readonly #bytesByCredential = new Map<string, number>();
   #bytes = 0;
 
   constructor(limits: UnreadLimits = maxUnreadBytes) {
@@ -28,9 +28,9 @@ export class UnreadAnswers {
   }
 
   /** Refuses operations of clients that don't read their responses, and of all clients beyond the total limit. */
-  readonly bound: Middleware<"caller"> = (request, response, next) => {
+  readonly refuseBeyondLimit: Middleware<"caller"> = (request, response, next) => {
     const { credentialId } = response.locals.caller;
-    if ((this.#ofCredential.get(credentialId) ?? 0) > this.#limits.ofOne) {
+    if ((this.#bytesByCredential.get(credentialId) ?? 0) > this.#limits.ofOne) {
       response.setHeader("retry-after", "1");
       const message = "Earlier responses to this API credential have not been read yet. Read them first.";
       return refuse(request, response, 429, "THROTTLED", message);
@@ -46,7 +46,7 @@ export class UnreadAnswers {
   /** Counts a response that has just been ended, until it is read or its connection closes. */
   count(response: Response<"caller">): void {
     const bytes = response.writableLength;
-    if (bytes < smallestCounted) return;
+    if (bytes < minCountedBytes) return;
     const { credentialId } = response.locals.caller;
     this.#add(credentialId, bytes);
     response.once("close", () => this.#add(credentialId, -bytes));
@@ -59,8 +59,8 @@ export class UnreadAnswers {
 
   #add(credentialId: string, bytes: number): void {
     this.#bytes += bytes;
-    const ofCredential = (this.#ofCredential.get(credentialId) ?? 0) + bytes;
-    if (ofCredential > 0) this.#ofCredential.set(credentialId, ofCredential);
-    else this.#ofCredential.delete(credentialId);
+    const credentialBytes = (this.#bytesByCredential.get(credentialId) ?? 0) + bytes;
+    if (credentialBytes > 0) this.#bytesByCredential.set(credentialId, credentialBytes);
+    else this.#bytesByCredential.delete(credentialId);
   }
 }

@@ -2,8 +2,8 @@ import { getOperationAST } from "postgraphile/graphql";
 import type { OperationUses } from "../../../auth/operation-use.ts";
 import { RequestUse } from "../../../auth/request-use.ts";
 import type { Usage } from "../../../auth/usage.ts";
-import { factsOf } from "../../../graphql/document-facts.ts";
-import { namedOperationOf } from "../../../graphql/signature.ts";
+import { findDocumentFacts } from "../../../graphql/document-facts.ts";
+import { findNamedOperation } from "../../../graphql/signature.ts";
 import type { Middleware } from "../../pipeline.ts";
 
 /** Counts the request for its API credential. */
@@ -19,7 +19,7 @@ export function countFields(usage: Usage): Middleware<"caller" | "operation" | "
   return (_request, { locals: { caller, operation, served } }, next) => {
     if (operation.document) {
       const { slug } = served.version;
-      const { fields, deprecated } = factsOf(served.current().schema, operation.document);
+      const { fields, deprecated } = findDocumentFacts(served.current().schema, operation.document);
       usage.fields.note(caller.credentialId, slug, fields);
       if (deprecated.length > 0) usage.noteDeprecated(caller.credentialId, slug, deprecated);
     }
@@ -33,9 +33,9 @@ export function nameOperation(
 ): Middleware<"caller" | "execution" | "trace", "use"> {
   return (_request, { locals: { caller, execution, trace } }, next) => {
     const { schema, document, operationName } = execution;
-    const named = namedOperationOf(schema, document, operationName);
+    const named = findNamedOperation(schema, document, operationName);
     if (!named) return next({ use: undefined });
-    trace?.operation(named, getOperationAST(document, operationName)!.operation);
+    trace?.beginOperation(named, getOperationAST(document, operationName)!.operation);
     next({ use: new RequestUse(operations.begin(named, caller.credentialId), trace) });
   };
 }

@@ -28,43 +28,46 @@ export function watchRequests(options: WatchOptions): Middleware<never, "passed"
     const { locals } = response;
     const begun = performance.now();
     const passed: Facts["passed"] = [["arrival", begun]];
-    const trace = tracing?.request(request.headers, request.method!, "/api/graphql/:version") ?? null;
+    const trace = tracing?.beginRequest(request.headers, request.method!, "/api/graphql/:version") ?? null;
     response.once("close", () => {
       const { served, use, isStored = false } = locals;
       const isStream = response.getHeader("content-type") === eventStream;
       const ms = performance.now() - begun;
-      const how = endOf(response);
-      const { status, code, points } = how;
+      const end = describeEnd(response);
+      const { status, code, points } = end;
       const version = served?.version.slug;
       metrics.count({ version, status, code, points, ms: isStream ? null : ms, use, isStored });
-      trace?.end(how);
+      trace?.end(end);
       if (ms >= slowMs && !isStream)
-        logger.warn({ ...lineOf(response, passed), slowest: slowestOf(use) }, "a request was slow");
-      else if (logRequests) logger.info(lineOf(response, passed), "answered an operation");
+        logger.warn(
+          { ...formatLogLine(response, passed), slowest: describeSlowest(use) },
+          "a request was slow",
+        );
+      else if (logRequests) logger.info(formatLogLine(response, passed), "answered an operation");
     });
     next({ passed, trace });
   };
 }
 
 /** Returns a middleware that notes when a request has passed a stage. */
-export const pass =
+export const noteStage =
   (stage: Stage): Middleware<"passed"> =>
   (_request, response, next) => {
     response.locals.passed.push([stage, performance.now()]);
     next();
   };
 
-/** Traces requests that aren't operations. @param route see {@link Tracing.request} */
+/** Traces requests that aren't operations. @param route see {@link Tracing.beginRequest} */
 export function traceRequests(tracing: Tracing | null, route: string): Middleware<never, "trace"> {
   return ({ headers, method }, response, next) => {
-    const trace = tracing?.request(headers, method!, route) ?? null;
-    response.once("close", () => trace?.end(endOf(response)));
+    const trace = tracing?.beginRequest(headers, method!, route) ?? null;
+    response.once("close", () => trace?.end(describeEnd(response)));
     next({ trace });
   };
 }
 
 /** Returns how a request ended. */
-function endOf(response: Response) {
+function describeEnd(response: Response) {
   const { requestId, caller, operation, refusal, failure } = response.locals;
   const [status, points] = [response.statusCode, operation?.cost.requested];
   // The code of the first error
@@ -72,10 +75,10 @@ function endOf(response: Response) {
 }
 
 /** Returns the log line of a request. */
-function lineOf(response: Response, passed: Facts["passed"]) {
+function formatLogLine(response: Response, passed: Facts["passed"]) {
   const { served, use, trace } = response.locals;
-  const { requestId, credentialId, points, status, code } = endOf(response);
-  const { id, name } = use?.of.operation ?? {};
+  const { requestId, credentialId, points, status, code } = describeEnd(response);
+  const { id, name } = use?.operationUse.operation ?? {};
   return {
     requestId,
     version: served?.version.slug,
@@ -84,7 +87,7 @@ function lineOf(response: Response, passed: Facts["passed"]) {
     points,
     status,
     code,
-    milliseconds: millisecondsOf(passed),
+    milliseconds: measureStages(passed),
     statements: use && { count: use.statements, rows: use.rows, milliseconds: round(use.ms) },
     ...(trace && { traceId: trace.traceId }),
     // The client closed the connection before the end of the response
@@ -93,14 +96,14 @@ function lineOf(response: Response, passed: Facts["passed"]) {
 }
 
 /** Returns the slowest statement of a request, with parameters instead of values. */
-function slowestOf(use: RequestUse | undefined) {
+function describeSlowest(use: RequestUse | undefined) {
   if (!use?.slowest) return undefined;
   const { text, ms, rows } = use.slowest;
   return { milliseconds: round(ms), rows, sql: text.slice(0, maxStatement) };
 }
 
 /** Returns how long a request took for each stage, for the response, and in total. */
-function millisecondsOf(passed: Facts["passed"]): Record<string, number> {
+function measureStages(passed: Facts["passed"]): Record<string, number> {
   const end = performance.now();
   const spans = passed.map(([, at], index) => {
     const [stage, until] = passed[index + 1] ?? ["answer", end];

@@ -8,7 +8,7 @@ const path = "/api/events";
 const address = new RegExp(`^(?:https?://[^/?#]*)?${path}(?:$|[?#])`);
 
 /** Whether a URL is the events endpoint. */
-export const isForEvents = (url: string): boolean => address.test(url);
+export const isEventsUrl = (url: string): boolean => address.test(url);
 
 /** A message has the body of a webhook, and the id of the event. */
 const subscription = `subscription ($topics: [String!], $after: String) {
@@ -21,21 +21,21 @@ const subscription = `subscription ($topics: [String!], $after: String) {
  */
 export function eventsEndpoint(version: Version): Middleware {
   return (request, response, next) => {
-    if (!isForEvents(request.url!)) return next();
+    if (!isEventsUrl(request.url!)) return next();
     if (request.method !== "GET") {
       response.setHeader("allow", "GET");
       return refuse(request, response, 405, "BAD_USER_INPUT", "Read the events by GET.");
     }
-    const given = new URL(request.url!, "http://here.invalid").searchParams;
-    const topics = given
+    const parameters = new URL(request.url!, "http://here.invalid").searchParams;
+    const topics = parameters
       .getAll("topics")
       .flatMap((list) => list.split(","))
       .filter(Boolean);
-    const variables = { topics: topics.length > 0 ? topics : null, after: given.get("after") };
-    const asked = new URLSearchParams({ query: subscription, variables: JSON.stringify(variables) });
-    request.url = `${pathOf(version)}?${asked}`;
+    const variables = { topics: topics.length > 0 ? topics : null, after: parameters.get("after") };
+    const query = new URLSearchParams({ query: subscription, variables: JSON.stringify(variables) });
+    request.url = `${pathOf(version)}?${query}`;
     request.headers.accept = eventStream;
-    response.locals.isPlainStream = true;
+    response.locals.isEventsEndpoint = true;
     response.locals.loggedPath = path;
     next();
   };

@@ -2,7 +2,7 @@ import accepts from "accepts";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { addVary } from "../../answers.ts";
-import { byHeader } from "../../by-header.ts";
+import { cacheByHeader } from "../../by-header.ts";
 import { readAs } from "../../../postgres/as-role.ts";
 import type { Request, Middleware } from "../../pipeline.ts";
 
@@ -11,9 +11,9 @@ const defaultLocale = "en-GB";
 /** Milliseconds after which the list of locales is read again. */
 const freshnessMs = 300_000;
 /** Milliseconds after which the list is read again if reading it has failed. */
-const againMs = 1_000;
+const retryMs = 1_000;
 
-const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
+const primaryLanguage = (tag: string): string => tag.toLowerCase().split("-")[0]!;
 
 /**
  * Returns the locale that matches the client's preferences best: for each of its languages in turn, the same locale, or
@@ -25,15 +25,15 @@ export function chooseLocale(preferred: readonly string[], supported: readonly s
   for (const tag of preferred) {
     if (tag === "*") return defaultLocale;
     const same = supported.find((locale) => locale.toLowerCase() === tag.toLowerCase());
-    const related = same ?? supported.find((locale) => primary(locale) === primary(tag));
+    const related = same ?? supported.find((locale) => primaryLanguage(locale) === primaryLanguage(tag));
     if (related !== undefined) return related;
   }
   return defaultLocale;
 }
 
 /** Returns a function that chooses the locale by the header `Accept-Language`. */
-const chooser = (supported: readonly string[]) =>
-  byHeader((header) =>
+const createChooser = (supported: readonly string[]) =>
+  cacheByHeader((header) =>
     chooseLocale(accepts({ headers: { "accept-language": header } } as Request).languages(), supported),
   );
 
@@ -45,7 +45,7 @@ export class Locales {
   /** The first reading, until it is done. */
   #first: Promise<void> | null = null;
   #isRead = false;
-  #choose = chooser([defaultLocale]);
+  #choose = createChooser([defaultLocale]);
 
   constructor(pool: Pool, logger: Logger) {
     this.#pool = pool;
@@ -58,10 +58,10 @@ export class Locales {
     try {
       const text = "select auth.supported_locales() as code";
       const rows = await readAs<{ code: string }>(this.#pool, "service_auth", text);
-      this.#choose = chooser(rows.map(({ code }) => code));
+      this.#choose = createChooser(rows.map(({ code }) => code));
     } catch (error) {
       this.#logger.warn({ err: error }, "can't read the list of locales");
-      this.#readAt += againMs - freshnessMs;
+      this.#readAt += retryMs - freshnessMs;
     }
     this.#isRead = true;
   }

@@ -1,4 +1,4 @@
-import { parsePosition, textOfPosition } from "../../../postgres/wal-position.ts";
+import { parsePosition, formatPosition } from "../../../postgres/wal-position.ts";
 import type { Replicas } from "../../../replicas/replicas.ts";
 import { refuse } from "../../answers.ts";
 import type { Middleware, Response } from "../../pipeline.ts";
@@ -11,26 +11,26 @@ const header = "x-consistent-with";
  *
  * @param replicas null when reads go to the primary, which always shows everything
  */
-export function ownWrites(replicas: Replicas | null): Middleware<"caller", "sentAlong" | "noteWrite"> {
+export function readOwnWrites(replicas: Replicas | null): Middleware<"caller", "sentAlong" | "noteWrite"> {
   return (request, response, next) => {
-    const given = request.headers[header];
-    const sentAlong = given === undefined ? 0n : parsePosition(String(given));
-    if (sentAlong === null) return refuse(request, response, 400, "BAD_USER_INPUT", wrong);
+    const value = request.headers[header];
+    const sentAlong = value === undefined ? 0n : parsePosition(String(value));
+    if (sentAlong === null) return refuse(request, response, 400, "BAD_USER_INPUT", invalidHeader);
     const noteWrite = replicas
       ? async () => {
           await replicas.noteWrite(response.locals.caller.credentialId);
-          showPosition(response, replicas);
+          addPosition(response, replicas);
         }
       : undefined;
     next({ sentAlong, noteWrite });
   };
 }
 
-const wrong = "The header X-Consistent-With must have a value from the response to a mutation.";
+const invalidHeader = "The header X-Consistent-With must have a value from the response to a mutation.";
 
 /** Adds the log position after the client's writes to the response. */
-export function showPosition(response: Response<"caller">, replicas: Replicas): void {
+export function addPosition(response: Response<"caller">, replicas: Replicas): void {
   const { locals } = response;
-  locals.position = textOfPosition(replicas.positions.of(locals.caller.credentialId));
+  locals.position = formatPosition(replicas.positions.get(locals.caller.credentialId));
   response.setHeader(header, locals.position);
 }

@@ -1,9 +1,9 @@
-import { textOf } from "../../../lib/charset.ts";
-import { excessIn, JsonSize, shortJson } from "../../../lib/json-size.ts";
+import { decodeBody } from "../../../lib/charset.ts";
+import { findExcess, JsonSize, quickJsonLength } from "../../../lib/json-size.ts";
 import type { Request } from "../../pipeline.ts";
 
 /** An error for a body that takes too much work to parse. */
-export class TooLaborious extends Error {}
+export class BodyTooComplex extends Error {}
 
 const plainTypes = new Set([
   "application/json",
@@ -32,15 +32,15 @@ const isUtf8Json = (type: string): boolean =>
 /**
  * Reads and parses a plain body.
  *
- * @param whenMayParse calls `parse` for a long body when it may take some milliseconds; `newMembers` determines how many
+ * @param scheduleParse calls `parse` for a long body when it may take some milliseconds; `newMembers` determines how many
  */
 export function readPlainJson(
   request: Request,
-  whenMayParse: (newMembers: number, parse: () => void) => void,
+  scheduleParse: (newMembers: number, parse: () => void) => void,
   done: (error: unknown, value?: unknown) => void,
 ): void {
   const chunks: Buffer[] = [];
-  const size = Number(request.headers["content-length"]) < shortJson ? null : new JsonSize();
+  const size = Number(request.headers["content-length"]) < quickJsonLength ? null : new JsonSize();
   let excess: string | null = null;
   request.on("data", (chunk: Buffer) => {
     if (excess !== null) return;
@@ -54,10 +54,10 @@ export function readPlainJson(
     let value: unknown;
     try {
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      const text = textOf(bytes);
+      const text = decodeBody(bytes);
       // In UTF-16, which begins with a byte order mark, the check of bytes saw quotes within characters
-      const later = bytes[0]! >= 0xfe ? excessIn(text) : null;
-      if (later !== null) return done(new TooLaborious(`The body has ${later}.`));
+      const later = bytes[0]! >= 0xfe ? findExcess(text) : null;
+      if (later !== null) return done(new BodyTooComplex(`The body has ${later}.`));
       value = JSON.parse(text);
     } catch (error) {
       return done(error);
@@ -65,8 +65,8 @@ export function readPlainJson(
     done(null, value);
   };
   request.on("end", () => {
-    if (excess !== null) done(new TooLaborious(`The body has ${excess}.`));
-    else if (size) whenMayParse(size.newMembers, parse);
+    if (excess !== null) done(new BodyTooComplex(`The body has ${excess}.`));
+    else if (size) scheduleParse(size.newMembers, parse);
     else parse();
   });
 }

@@ -1,18 +1,18 @@
 import { raw } from "express";
 import typeIs from "type-is";
-import { declaredCharset, hasUtf8Escapes, textOf, UnreadableText } from "../../../lib/charset.ts";
+import { declaredCharset, hasUtf8Escapes, decodeBody, UnreadableText } from "../../../lib/charset.ts";
 import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
 import { refuse } from "../../answers.ts";
 import type { GraphqlBody } from "../../locals.ts";
 import type { Middleware, Request } from "../../pipeline.ts";
 import type { Spending } from "../limits/spend-points.ts";
-import { isPlainJson, readPlainJson, TooLaborious } from "./plain-json.ts";
+import { isPlainJson, readPlainJson, BodyTooComplex } from "./plain-json.ts";
 
 /**
  * The maximum number of bytes of a body whose size isn't known beforehand, because it has no length or is compressed: no
  * points were taken for it.
  */
-const maxUntoldBytes = 32_768;
+const maxUnsizedBytes = 32_768;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -29,14 +29,14 @@ function isDeeperThan(depth: number, value: unknown): boolean {
   return false;
 }
 
-const hashComplaint =
+const invalidHash =
   "The hash of a document must be its SHA-256: 64 hexadecimal digits, in “extensions.persistedQuery.sha256Hash” or “documentId”.";
 
 /**
  * Returns the hash of the document: as in Apollo's persisted queries or, without a text, as in the persisted documents of
  * GraphQL over HTTP. Null when it has the wrong form, undefined when there is none.
  */
-function hashIn(
+function readHash(
   { query, id, documentId = id }: Record<string, unknown>,
   extensions: Record<string, unknown> | null | undefined,
 ): string | null | undefined {
@@ -52,7 +52,7 @@ const withoutEmptyList = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 0 ? undefined : value;
 
 /** Returns the query parameters of a GET request, or a text that says what is wrong with them. */
-function parametersIn(url: string): Record<string, unknown> | string {
+function readQueryParameters(url: string): Record<string, unknown> | string {
   const { search, searchParams: given } = new URL(url, "http://here.invalid");
   if (!hasUtf8Escapes(search)) return "The address has percent-encoded characters that aren't UTF-8.";
   const parameters: Record<string, unknown> = {};
@@ -71,15 +71,15 @@ function parametersIn(url: string): Record<string, unknown> | string {
 }
 
 /** Returns the parameters of a GraphQL request, or a text that says what is wrong with them. */
-function bodyOf(value: unknown): GraphqlBody | string {
+function parseParameters(value: unknown): GraphqlBody | string {
   if (Array.isArray(value)) return "A request has one operation; batches aren't supported.";
   if (value !== undefined && !isObject(value)) return "The body is not a JSON object.";
   const given: Record<string, unknown> = value ?? {};
   const { query, operationName } = given;
   const [variables, extensions] = [withoutEmptyList(given.variables), withoutEmptyList(given.extensions)];
   if (extensions != null && !isObject(extensions)) return "“extensions” must be an object.";
-  const sha256 = hashIn(given, extensions);
-  if (sha256 === null) return hashComplaint;
+  const sha256 = readHash(given, extensions);
+  if (sha256 === null) return invalidHash;
   if (typeof query !== "string" && (query != null || sha256 === undefined))
     return "“query” must be a string: the GraphQL document.";
   if (operationName != null && typeof operationName !== "string") return "“operationName” must be a string.";
@@ -89,7 +89,7 @@ function bodyOf(value: unknown): GraphqlBody | string {
 }
 
 /** The status and message for a refused body. */
-type Complaint = [status: number, message: string];
+type BodyError = [status: number, message: string];
 
 /**
  * Reads the parameters of GraphQL over HTTP, from the body or the URL.
@@ -103,18 +103,18 @@ export function readGraphqlBody(
   turns: EventLoopQueue,
 ): Middleware<"caller" | "merchantPlan", "body"> {
   // Compressed, of unknown length or in another charset
-  const limit = Math.min(maxBytes, maxUntoldBytes);
+  const limit = Math.min(maxBytes, maxUnsizedBytes);
   const readOther = raw({ limit, type: "application/json" });
   return (request, response, next) => {
     const { credentialId } = response.locals.caller;
-    const refuseWith = ([status, message]: Complaint) => {
+    const refuseWith = ([status, message]: BodyError) => {
       const answer = () => refuse(request, response, status, "BAD_USER_INPUT", message);
       // The rest of such a body must still be read after the response
       if (status === 413) spending.refuseSlowly(credentialId, answer);
       else answer();
     };
     const check = (value: unknown) => {
-      const body = bodyOf(value);
+      const body = parseParameters(value);
       if (typeof body === "string") return refuseWith([400, body]);
       next({ body });
     };
@@ -123,14 +123,14 @@ export function readGraphqlBody(
         if (!response.closed) work();
       });
     if (request.method === "GET") {
-      const found = parametersIn(request.url!);
+      const found = readQueryParameters(request.url!);
       return typeof found === "string" ? refuseWith([400, found]) : check(found);
     }
     if (isPlainJson(request, maxBytes))
       return readPlainJson(
         request,
         (newMembers, parse) => spending.forMembers(request, response, newMembers, () => inTurn(parse)),
-        (error, value) => (error ? refuseWith(complaintAboutBody(error, maxBytes)) : check(value)),
+        (error, value) => (error ? refuseWith(explainBodyError(error, maxBytes)) : check(value)),
       );
     // Null when there is no body at all; the check of the parameters reports that
     if (typeIs(request, ["application/json"]) === false)
@@ -142,7 +142,7 @@ export function readGraphqlBody(
           if (failure) throw failure as Error;
           value = parseOther(request);
         } catch (error) {
-          return refuseWith(complaintAboutOther(request, error, maxBytes));
+          return refuseWith(explainOtherError(request, error, maxBytes));
         }
         check(value);
       }),
@@ -152,19 +152,21 @@ export function readGraphqlBody(
 
 /** Parses JSON in the charset that its type declares. Returns undefined without a body. */
 function parseOther({ body, headers }: Request): unknown {
-  return Buffer.isBuffer(body) ? JSON.parse(textOf(body, declaredCharset(headers["content-type"]))) : body;
+  return Buffer.isBuffer(body)
+    ? JSON.parse(decodeBody(body, declaredCharset(headers["content-type"])))
+    : body;
 }
 
-function complaintAboutOther({ headers }: Request, error: unknown, maxBytes: number): Complaint {
-  const complaint = complaintAboutBody(error, maxBytes);
+function explainOtherError({ headers }: Request, error: unknown, maxBytes: number): BodyError {
+  const complaint = explainBodyError(error, maxBytes);
   if (complaint[0] !== 413 || Number(headers["content-length"]) > maxBytes) return complaint;
   const needed = "a Content-Length, UTF-8 and no Content-Encoding";
-  return [413, `A body of more than ${maxUntoldBytes} bytes needs ${needed}.`];
+  return [413, `A body of more than ${maxUnsizedBytes} bytes needs ${needed}.`];
 }
 
 /** Returns the status and message for an error of the body, ours or of Express's body parser. */
-function complaintAboutBody(error: unknown, maxBytes: number): Complaint {
-  if (error instanceof TooLaborious) return [400, error.message];
+function explainBodyError(error: unknown, maxBytes: number): BodyError {
+  if (error instanceof BodyTooComplex) return [400, error.message];
   if (error instanceof UnreadableText) return [error.status, error.message];
   const status = error instanceof Error && "status" in error ? error.status : 400;
   if (status === 413) return [413, `The body has more than ${maxBytes} bytes.`];

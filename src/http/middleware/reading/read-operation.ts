@@ -3,12 +3,12 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import type { MerchantPlanName } from "../../../auth/merchant-plan.ts";
 import type { Meter } from "../../../auth/rate-limits/meter.ts";
 import { apiError } from "../../../errors/api-error.ts";
-import { completed } from "../../../errors/client-errors.ts";
+import { completeError } from "../../../errors/client-errors.ts";
 import { assess } from "../../../graphql/assess.ts";
 import type { DocumentReading } from "../../../graphql/documents.ts";
 import { scopeRefusal } from "../../../graphql/missing-scopes.ts";
 import type { SchemaWork } from "../../../graphql/schema-thread.ts";
-import { sendErrors, statusOfRefusal } from "../../answers.ts";
+import { sendErrors, refusalStatus } from "../../answers.ts";
 import type { Locals, ParsedOperation } from "../../locals.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
 import { refuseTurn } from "../limits/turns.ts";
@@ -34,14 +34,14 @@ export function readOperation(meter: Meter, thread: SchemaWork): Middleware<Need
       (schema, text, limits) => thread.check(credentialId, schema, text, limits),
     );
     meter.used(credentialId, performance.now() - start);
-    const goOn = (found: DocumentReading) => next({ operation: operationIn(found, locals) });
+    const goOn = (found: DocumentReading) => next({ operation: assessOperation(found, locals) });
     if (reading instanceof Promise) return reading.then(goOn, refuseTurn(request, response));
     goOn(reading);
   };
 }
 
 /** Returns the operation in a document, with its cost. */
-function operationIn(
+function assessOperation(
   reading: DocumentReading,
   { body, merchantPlan, served }: Locals<Needed>,
 ): ParsedOperation {
@@ -52,12 +52,12 @@ function operationIn(
   const { operationName, variables } = body;
   const { schema } = served.current();
   const { cost, refusal: excess } = assess(schema, document, operationName, variables ?? {}, limits);
-  const refusal = excess ?? refusalByMerchantPlan(document, operationName, name);
+  const refusal = excess ?? checkMerchantPlan(document, operationName, name);
   if (refusal) return { document, refusals: [refusal], cost: costOf(costOfRefusal) };
   return { document, refusals: [], cost: costOf(cost) };
 }
 
-function refusalByMerchantPlan(
+function checkMerchantPlan(
   document: DocumentNode,
   name: string | null | undefined,
   plan: MerchantPlanName,
@@ -75,7 +75,7 @@ export const refuseOperation: Middleware<"body" | "caller" | "operation" | "serv
 ) => {
   const { body, caller, operation, served } = response.locals;
   const { document, refusals } = operation;
-  if (document === null || refusals.length > 0) return answerRefusals(request, response, refusals);
+  if (document === null || refusals.length > 0) return sendRefusals(request, response, refusals);
   const execution = {
     schema: served.current().schema,
     document,
@@ -90,15 +90,15 @@ export const refuseOperation: Middleware<"body" | "caller" | "operation" | "serv
 export const refuseMissingScopes: Middleware<"execution" | "operation"> = (request, response, next) => {
   const refusal = scopeRefusal(response.locals.execution);
   if (!refusal) return next();
-  answerRefusals(request, response, [refusal]);
+  sendRefusals(request, response, [refusal]);
 };
 
-function answerRefusals(
+function sendRefusals(
   request: Request,
   response: Response<"operation">,
   refusals: readonly GraphQLError[],
 ): void {
   const { operation, requestId } = response.locals;
-  const errors = refusals.map((error) => completed(error, requestId));
-  sendErrors(request, response, statusOfRefusal(request), errors, { cost: operation.cost });
+  const errors = refusals.map((error) => completeError(error, requestId));
+  sendErrors(request, response, refusalStatus(request), errors, { cost: operation.cost });
 }

@@ -10394,7 +10394,7 @@ comment on view api_unstable.webhook_subscriptions is '
 @scopesOfAll all_webhook_subscriptions:read all_webhook_subscriptions:write
 @filters *
 @fullLists fields
-A subscription to a topic of events, with the address that they are sent to. Each credential sees its own subscriptions, or all with all_webhook_subscriptions:read.';
+A subscription to a topic of events. Each credential sees its own; all_webhook_subscriptions:read opens all.';
 comment on column api_unstable.webhook_subscriptions.id is '@notNull
 @indexed
 Global id.';

@@ -6,7 +6,8 @@ import { Program, run } from "../src/commands/program.ts";
 import { descriptions, docComments, lineComments, sqlComments } from "./prose/comments.ts";
 import type { Comment } from "./prose/comments.ts";
 import { lintProse } from "./prose/lint.ts";
-import type { Finding, ProseKind } from "./prose/lint.ts";
+import type { Finding } from "./prose/lint.ts";
+import type { ProseKind } from "./prose/rules.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const checked = [

@@ -1,8 +1,10 @@
 --! Previous: sha1:65e22cf88e1b5b7963e7d69c879a08ea5f7536e0
---! Hash: sha1:ec780e00dd4323ed62aad29ee70bb14aeea8695d
+--! Hash: sha1:443f57d6757f1e35f8c88fd9a51356594bb0466a
 --! Message: plain words in comments and messages
 
 --! split: 29-comments.sql
+--! Message: plain words in comments and messages
+
 --! Message: plain words in comments and messages
 
 -- Comments and messages in plain words. Only functions whose messages change are included.
@@ -5457,7 +5459,7 @@ comment on view api_unstable.webhook_subscriptions is $$
 @scopesOfAll all_webhook_subscriptions:read all_webhook_subscriptions:write
 @filters *
 @fullLists fields
-A subscription to a topic of events, with the address that they are sent to. Each credential sees its own subscriptions, or all with all_webhook_subscriptions:read.$$;
+A subscription to a topic of events. Each credential sees its own; all_webhook_subscriptions:read opens all.$$;
 comment on function administration.webhook_delivery(uuid) is
   'Returns a delivery, with the body that it sends if the subscription has no payload query.';
 comment on view api_unstable.fulfillment_line_items is

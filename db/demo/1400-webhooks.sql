@@ -13,7 +13,7 @@ select demo.id('webhook', n), topic, 'https://hooks.shop.example/' || translate(
       health <> 'DISABLED', health,
   case health when 'DEGRADED' then 'The last 3 deliveries were answered with 503.'
     when 'SUSPENDED' then 'No delivery has succeeded for 24 hours.' when 'DISABLED'
-      then 'The receiver answered 410 Gone.' end,
+      then 'The receiver responded with 410 Gone.' end,
   0, demo.opening() + n * interval '30 days',
     case when health <> 'HEALTHY' then demo.today() - interval '1 hour' end
 from (

@@ -91,7 +91,7 @@ insert into events.delivery_attempt (
 -- As events, attempts are kept for some days from now on
 select d.id, n, now() - (d.attempts - n) * interval '1 hour', 40 + demo.pick(n, 'duration ' || d.id, 200),
   case when ok then 200 else 503 end,
-  case when not ok then 'The receiver answered 503.' end,
+  case when not ok then 'The receiver responded with 503.' end,
   jsonb_build_object('content-type', 'application/json', 'webhook-id', d.event_id),
     '{"content-type": "text/plain"}',
   case when ok then 'OK' else 'Service Unavailable' end

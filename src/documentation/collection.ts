@@ -33,7 +33,7 @@ export function createCollection(model: Model) {
       { key: "baseUrl", value: "http://127.0.0.1:4000" },
       ...["clientId", "clientSecret", "token"].map((key) => ({ key, value: "" })),
     ],
-    createItem: [
+    item: [
       tokenItem,
       ...[...byTopic].map(([name, topicExamples]) => ({
         name: `Examples: ${name}`,

@@ -228,7 +228,9 @@ suite("background work of many merchants", () => {
     await until(async () => (await waitingJobs(3)) < 300);
     proxy.cut();
     const told = () =>
-      opened.log.filter(({ merchant, msg }) => merchant === at(3).name && /background work is paused/.test(msg));
+      opened.log.filter(
+        ({ merchant, msg }) => merchant === at(3).name && /background work is paused/.test(msg),
+      );
     await until(() => told().length > 0);
     await create(1, "BESIDES");
     await arrived("/own/1", "BESIDES");

@@ -2,6 +2,7 @@ import { TextlintKernel } from "@textlint/kernel";
 import type { TextlintKernelOptions } from "@textlint/kernel";
 import markdown from "@textlint/textlint-plugin-markdown";
 import { maxWords, wordRules } from "./rules.ts";
+import type { ProseKind } from "./rules.ts";
 
 /** A place in a text where prose breaks a rule. */
 export interface Finding {
@@ -9,9 +10,6 @@ export interface Finding {
   line: number;
   message: string;
 }
-
-/** Running text, such as a document or a line comment; or a comment or description that says what a thing is. */
-export type ProseKind = "document" | "comment";
 
 /** A part of a text: where it begins, and what it says. */
 interface Part {

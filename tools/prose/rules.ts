@@ -1,4 +1,5 @@
-import type { ProseKind } from "./lint.ts";
+/** Running text, such as a document or a line comment; or a comment or description that says what a thing is. */
+export type ProseKind = "document" | "comment";
 
 /** A rule about words: a pattern that must not occur in prose, with a better expression. */
 export interface WordRule {

@@ -56,7 +56,7 @@ test("db:reset drops what it has kept itself, and no other database of that name
   const before = await databases(`^${name}`);
   await assert.rejects(
     replaceDatabase(admin, name, `${name}_1`),
-    new UserError(`There is a database ${aside} that db:reset hasn't made: rename it, or drop it.`),
+    new UserError(`There is already a database ${aside} that db:reset hasn't made: rename it, or drop it.`),
   );
   assert.deepEqual(await databases(`^${name}`), before);
   await dropDatabase(admin, aside);
@@ -104,7 +104,7 @@ test("of two who add the same merchant, the second neither drops its database no
     );
     const added = both.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     const refused = both.flatMap((each) => (each.status === "rejected" ? [String(each.reason)] : []));
-    assert.match(refused.join("\n"), /^.*There is a database.*$/);
+    assert.match(refused.join("\n"), /^.*There is already a database.*$/);
     assert.deepEqual(
       await withClient(added[0]!, async (client) => (await client.query("select 1 as one")).rows),
       [{ one: 1 }],

@@ -85,7 +85,7 @@ describe("secrets in the database", () => {
     const { log } = await having(key);
     assert.match(
       JSON.stringify(log),
-      /1 keys that sign access tokens and 1 secrets of webhooks of the database are not encrypted yet/,
+      /1 keys that sign access tokens and 1 webhook secrets in the database are not encrypted yet/,
     );
     const first = await keysCommand(["encrypt", "--json"], key);
     assert.equal(first.exitCode, 0, first.stderr);
@@ -196,7 +196,7 @@ describe("secrets in the database", () => {
       const { code, output } = await runCommand(["start"], { DATABASE_URL: shop.loginUrl, SECRETS_KEY });
       assert.equal(code, 1, output);
       assert.match(output, pattern);
-      assert.match(output, new RegExp(`secrets of webhooks, with ${needed}\\.`));
+      assert.match(output, new RegExp(`webhook secrets, with ${needed}\\.`));
       assert.doesNotMatch(output, /\n +at |sealed:/);
       assert.ok(!output.includes(nextKey));
     }

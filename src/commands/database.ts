@@ -29,8 +29,8 @@ export async function setUp({
     );
   }
   const approve = async (adminUrl: string) => {
-    const { requireSafePending: requireHarmlessPending } = await import("../check/pending.ts");
-    await requireHarmlessPending(adminUrl, { accepted, onNote: say });
+    const { requireSafePending } = await import("../check/pending.ts");
+    await requireSafePending(adminUrl, { accepted, onNote: say });
   };
   const url = await setUpDatabase(databaseUrl, { approve, renewPassword, locks, onProgress: say });
   if (url === null) say("Done. The role service_login keeps its password; --new-password gives it another.");

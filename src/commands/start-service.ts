@@ -34,8 +34,8 @@ async function openForService(
   if (settings.metricsPort !== undefined)
     await requireFreePort({ host: settings.host, port: settings.metricsPort, name: "METRICS_PORT" });
   const database = await openDatabase(settings, onProgress, async (url) => {
-    const { requireSafePending: requireHarmlessPending } = await import("../check/pending.ts");
-    await requireHarmlessPending(url, { onNote: onProgress });
+    const { requireSafePending } = await import("../check/pending.ts");
+    await requireSafePending(url, { onNote: onProgress });
   });
   for (const warning of database.warnings) say(`Warning: ${warning}`);
   return database;

@@ -20,7 +20,7 @@ before(async () => {
   project = await Project.copy({ versions: "head" });
   await project.commitCurrent();
   // The check would make a database of all migrations
-  await project.write("src/check/pending.ts", "export const requireHarmlessPending = async () => {};");
+  await project.write("src/check/pending.ts", "export const requireSafePending = async () => {};");
   database = await project.database();
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 1 });
   // Sees the statements of others

@@ -56,7 +56,7 @@ test("db:reset drops what it has kept itself, and no other database of that name
   const before = await databases(`^${name}`);
   await assert.rejects(
     replaceDatabase(admin, name, `${name}_1`),
-    new UserError(`There is already a database ${aside} that db:reset hasn't made: rename it, or drop it.`),
+    new UserError(`There is a database ${aside} that db:reset hasn't made: rename it, or drop it.`),
   );
   assert.deepEqual(await databases(`^${name}`), before);
   await dropDatabase(admin, aside);

@@ -6,7 +6,6 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { makeIntrospectionQuery } from "postgraphile/graphile-build-pg/pg-introspection";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import { printSdl } from "../../src/graphql/print-sdl.ts";
-import { computeFingerprint } from "../../src/versions/fingerprint.ts";
 import { queryRows, useDatabase } from "../lib/database.ts";
 
 const used = useDatabase("template_schema");
@@ -44,13 +43,14 @@ test("another role of the server is no change of the schema, until it has rights
   const pgService = makePgService({ connectionString: used.database.ownerUrl, pubsub: false });
   const server = new pg.Client({ connectionString: used.database.adminUrl });
   await server.connect();
-  const fingerprint = async () => computeFingerprint(await readCatalog(pgService, schemaName));
+  // Other tests make roles on this server meanwhile, so the whole catalog can't be compared
+  const isThere = async () =>
+    JSON.stringify(await readCatalog(pgService, schemaName)).includes("catalog_test_reader");
   try {
-    const before = await fingerprint();
     await server.query("create role catalog_test_reader");
-    assert.equal(await fingerprint(), before);
+    assert.equal(await isThere(), false);
     await server.query("grant select on api_unstable.products to catalog_test_reader");
-    assert.notEqual(await fingerprint(), before);
+    assert.equal(await isThere(), true);
   } finally {
     await server.query("drop owned by catalog_test_reader; drop role catalog_test_reader");
     await server.end();

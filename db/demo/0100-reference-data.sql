@@ -170,7 +170,7 @@ select demo.id('document_type', n), technical_name, demo.texts(en, de, fr), 'doc
   demo.opening() - interval '30 days'
 from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'),
   (2, 'delivery_note', 'Delivery note', 'Lieferschein', 'Bon de livraison'),
-  (3, 'credit_note', 'Credit note', 'Gutschrift', 'Avoir'),
+  (3, 'credit_note', 'Credit note', 'Rechnungskorrektur', 'Avoir'),
     (4, 'storno', 'Cancellation invoice', 'Stornorechnung', 'Facture d''annulation'),
   (5, 'upload', 'Uploaded file', 'Hochgeladene Datei', 'Fichier')) as v (n, technical_name, en, de, fr)
 on conflict (technical_name) do update

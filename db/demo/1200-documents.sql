@@ -67,11 +67,14 @@ analyze erp.sales_order, erp.sales_order_line_item, erp.fulfillment, erp.fulfill
   erp.fulfillment_order_line_item;
 
 -- Real codes are random. These are hashes, so that the same scale gives the same data: they protect nothing.
+create function demo.insert_documents(are_reversals boolean) returns void language sql as $$
 insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number,
   deep_link_code, config, static, sent, content,
   content_type, created_at, updated_at)
 select d.id, demo.id('document_type', d.type), d.order_id, d.invoice_id, d.document_number,
-  md5('deep link ' || d.n), coalesce(c.config, '{}'),
+  md5('deep link ' || d.n), coalesce(c.config, '{}')
+  || case when d.type in (3, 4) then jsonb_build_object('referencedDocumentDate', i.config -> 'documentDate',
+    'deliveryDate', i.config -> 'deliveryDate') else '{}' end,
   d.type = 5, not d.is_draft
     and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end,
   case when d.type = 5 then 'application/pdf' end, d.at,
@@ -97,13 +100,14 @@ from (
 left join lateral erp.document_config(
   d.order_id, d.kind, d.document_number, d.at::date, d.locale, d.invoice_number, null, null, d.parcels
 ) c
-  on d.kind is not null;
--- What takes an invoice back says of it what only the invoice knows
-update erp.document d
-set config = d.config || jsonb_build_object('referencedDocumentDate', i.config -> 'documentDate',
-  'deliveryDate', i.config -> 'deliveryDate')
-from erp.document i where i.id = d.referenced_document_id and not d.static;
-
+  on d.kind is not null
+left join erp.document i on i.id = d.invoice_id
+where (d.type in (3, 4)) = are_reversals
+order by d.n;
+$$;
+-- Reversals need the invoice's config, and a document with a number can't be updated
+select demo.insert_documents(false);
+select demo.insert_documents(true);
 insert into erp.document_fulfillment (document_id, fulfillment_id)
 select d.id, p.id
 from demo.document d

@@ -16,7 +16,7 @@ export interface ErpDocument {
   number: string | null;
   /** Whether it was uploaded as a finished file. */
   static: boolean;
-  /** The file, if there is one. Otherwise the document is rendered from its config. */
+  /** The uploaded or archived file. Null until the document is rendered from its config for the first time. */
   content: StoredFile | null;
   contentType: string | null;
   config: unknown;
@@ -27,7 +27,7 @@ const partBytes = 4_000_000;
 /** Reads the document with this id and code; null if one of them is wrong. */
 export async function openErpDocument(pool: Pool, id: string, code: string): Promise<ErpDocument | null> {
   if (!isUuid(id.toLowerCase())) return null;
-  const hash = createHash("sha256").update(code).digest();
+  const hash = hashOf(code);
   const read = <Row extends object>(columns: string, ...values: number[]) =>
     asRole(pool, "service_document", async (client) => {
       const text = `select ${columns} from erp.open_document($1, $2)`;
@@ -52,4 +52,20 @@ export async function openErpDocument(pool: Pool, id: string, code: string): Pro
     }
   }
   return { id, ...document, content: { bytes, parts: parts() } };
+}
+
+/**
+ * Archives a document's rendered PDF, unless it is a draft.
+ *
+ * @returns the PDF to send: the archived one, if another request has archived it first
+ */
+export function keepPdf(pool: Pool, id: string, code: string, pdf: Uint8Array): Promise<Buffer> {
+  return asRole(pool, "service_document", async (client) => {
+    const text = "select erp.keep_pdf($1, $2, $3) as pdf";
+    return (await client.query<{ pdf: Buffer }>(text, [id, hashOf(code), pdf])).rows[0]!.pdf;
+  });
+}
+
+function hashOf(code: string): Buffer {
+  return createHash("sha256").update(code).digest();
 }

@@ -369,10 +369,10 @@ describe("fulfillmentCancel of what was invoiced", () => {
       order.id,
     );
     assert.equal(invoiced, 0);
-    await shop.sql("delete from erp.document where order_id = $1", order.id);
   });
 
-  it("is gone when its documents are deleted, in whichever order they lie", async () => {
+  it("is gone when its documents are deleted after their years, in whichever order they lie", async () => {
+    await shop.sql("alter table erp.document disable trigger keep_documents");
     for (const last of ["invoice", "storno"]) {
       const order = await assigned([nails(5)]);
       await complete(order, { documents: ["invoice"] });
@@ -386,6 +386,7 @@ describe("fulfillmentCancel of what was invoiced", () => {
       await shop.sql("delete from erp.document where order_id = $1", order.id);
       assert.deepEqual((await charged(order)).made, []);
     }
+    await shop.sql("alter table erp.document enable trigger keep_documents");
   });
 });
 

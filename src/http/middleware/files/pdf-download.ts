@@ -6,7 +6,7 @@ import { checkEach } from "../../../lib/guarded.ts";
 import type { Admission } from "../../admission.ts";
 import { refuse } from "../../answers.ts";
 import { safeContentType, contentDisposition } from "../../../pdf/file.ts";
-import { openErpDocument } from "../../../pdf/open-document.ts";
+import { keepPdf, openErpDocument } from "../../../pdf/open-document.ts";
 import type { Renderer } from "../../../pdf/renderer.ts";
 
 /** Path of documents: `Document.downloadUrl`, which the view api_unstable.documents writes. */
@@ -45,7 +45,7 @@ export function pdfDownload(
       ).catch(() => response.destroy());
     } else if (document.static) next();
     else {
-      const pdf = await renderer.render(config);
+      const pdf = await keepPdf(pool, id, deepLinkCode, await renderer.render(config));
       setHeaders(response, name, "application/pdf", pdf.byteLength);
       response.end(pdf);
     }

@@ -14003,9 +14003,9 @@ create table erp.document (
   constraint document_deep_link_code_key UNIQUE (deep_link_code),
   constraint document_document_type_id_fkey FOREIGN KEY (document_type_id) REFERENCES erp.document_type(id) ON DELETE RESTRICT,
   constraint document_number_is_unique_per_type UNIQUE (document_type_id, document_number),
-  constraint document_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE CASCADE,
+  constraint document_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE RESTRICT,
   constraint document_pkey PRIMARY KEY (id),
-  constraint document_referenced_document_id_fkey FOREIGN KEY (referenced_document_id) REFERENCES erp.document(id) ON DELETE SET NULL,
+  constraint document_referenced_document_id_fkey FOREIGN KEY (referenced_document_id) REFERENCES erp.document(id),
   constraint document_static_has_no_config CHECK (((NOT static) OR (config = '{}'::jsonb)))
 );
 CREATE INDEX document_document_number_id_idx ON erp.document USING btree (document_number, id);
@@ -14014,6 +14014,7 @@ CREATE INDEX document_order_id_id_idx ON erp.document USING btree (order_id, id)
 CREATE INDEX document_referenced_document_id_id_idx ON erp.document USING btree (referenced_document_id, id);
 CREATE INDEX document_search_idx ON erp.document USING gin (lower((COALESCE(document_number, ''::text) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.document REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_document_insert();
+CREATE TRIGGER keep_documents BEFORE DELETE OR UPDATE ON erp.document FOR EACH ROW WHEN ((old.document_number IS NOT NULL)) EXECUTE FUNCTION erp.keep_documents();
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.document REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_cancellations();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.document FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.document enable row level security;
@@ -14043,6 +14044,30 @@ comment on constraint document_number_is_unique_per_type on erp.document is '@in
 comment on constraint document_referenced_document_id_fkey on erp.document is '@internal set by functions';
 comment on constraint document_static_has_no_config on erp.document is '@internal insert_document() sees to it';
 comment on index erp.document_search_idx is 'create index concurrently document_search_idx on erp.document using gin ((lower((coalesce(document_number::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
+
+create table erp.document_file (
+  document_id uuid not null,
+  format text collate "C" not null,
+  content_type text collate "C" not null,
+  content bytea not null,
+  sha256 bytea generated always as (sha256(content)) stored not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  constraint document_file_document_id_fkey FOREIGN KEY (document_id) REFERENCES erp.document(id) ON DELETE CASCADE,
+  constraint document_file_format_is_known CHECK ((format = ANY (ARRAY['pdf'::text, 'xml'::text]))),
+  constraint document_file_pkey PRIMARY KEY (document_id, format)
+);
+CREATE TRIGGER keep_document_files BEFORE DELETE OR UPDATE ON erp.document_file FOR EACH ROW EXECUTE FUNCTION erp.keep_document_files();
+alter table erp.document_file enable row level security;
+create policy document_file_insert_document on erp.document_file for insert to service_document with check (true);
+create policy document_file_select_document on erp.document_file for select to service_document using (true);
+grant select on table erp.document_file to service_document;
+grant insert (document_id, format, content_type, content) on table erp.document_file to service_document;
+comment on table erp.document_file is 'The archive: files of numbered documents as they were first rendered. They never change.';
+comment on column erp.document_file.format is 'Format of the file: pdf or xml.';
+comment on column erp.document_file.content_type is 'Media type of the file.';
+comment on column erp.document_file.content is 'The file.';
+comment on column erp.document_file.sha256 is 'SHA-256 of the file.';
+comment on constraint document_file_format_is_known on erp.document_file is '@internal No mutation chooses the format.';
 
 create table erp.document_fulfillment (
   document_id uuid not null,
@@ -14735,12 +14760,16 @@ create table erp.merchant (
   footer erp.localized_text,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  time_zone text collate "C" default 'UTC'::text not null,
+  retention_years integer default 8 not null,
   constraint merchant_address_is_an_object CHECK ((jsonb_typeof(address) = 'object'::text)),
   constraint merchant_bic_has_its_form CHECK ((bic ~ '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$'::text)),
   constraint merchant_iban_is_one CHECK (erp.is_iban(iban)),
   constraint merchant_is_one CHECK (is_only_row),
   constraint merchant_legal_name_is_not_blank CHECK ((btrim(legal_name) <> ''::text)),
   constraint merchant_pkey PRIMARY KEY (is_only_row),
+  constraint merchant_retention_years_are_plausible CHECK (((retention_years >= 0) AND (retention_years <= 100))),
+  constraint merchant_time_zone_is_known CHECK (erp.is_time_zone(time_zone)),
   constraint merchant_vat_id_begins_with_a_country CHECK ((vat_id ~ '^[A-Z]{2}[A-Z0-9+*]{2,12}$'::text))
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.merchant FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -14760,6 +14789,8 @@ comment on column erp.merchant.account_holder is 'Name of the account, where it 
 comment on column erp.merchant.iban is 'Number of the bank account, without spaces.';
 comment on column erp.merchant.bic is 'Code of the bank.';
 comment on column erp.merchant.footer is 'Text at the end of each document, in the languages of documents.';
+comment on column erp.merchant.time_zone is 'Time zone that decides the dates on documents, for example Europe/Berlin.';
+comment on column erp.merchant.retention_years is 'Full years that numbered documents are kept after the year in which they were created. In Germany 8 years (section 14b UStG).';
 
 create table erp.number_range (
   technical_name text not null,
@@ -18257,7 +18288,7 @@ CREATE OR REPLACE FUNCTION erp.delivery_date(fulfillments uuid[], order_state te
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN (SELECT CASE WHEN (min(f.created_at) IS NOT NULL) THEN jsonb_build_object('from', to_char(min((f.created_at AT TIME ZONE 'UTC'::text)), 'YYYY-MM-DD'::text), 'to', to_char(max((f.created_at AT TIME ZONE 'UTC'::text)), 'YYYY-MM-DD'::text)) WHEN (delivery_date.order_state = 'completed'::text) THEN jsonb_build_object('from', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'to', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text)) ELSE NULL::jsonb END AS "case" FROM erp.fulfillment f WHERE (f.id = ANY (delivery_date.fulfillments)));
+RETURN (SELECT CASE WHEN (min(f.created_at) IS NOT NULL) THEN jsonb_build_object('from', to_char((erp.local_date(min(f.created_at)))::timestamp with time zone, 'YYYY-MM-DD'::text), 'to', to_char((erp.local_date(max(f.created_at)))::timestamp with time zone, 'YYYY-MM-DD'::text)) WHEN (delivery_date.order_state = 'completed'::text) THEN jsonb_build_object('from', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'to', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text)) ELSE NULL::jsonb END AS "case" FROM erp.fulfillment f WHERE (f.id = ANY (delivery_date.fulfillments)));
 grant execute on function erp.delivery_date(uuid[],text,date) to service_writer;
 comment on function erp.delivery_date(uuid[],text,date) is 'Returns the first and the last day on which shipments went out. Units delivered without a shipment count on the day of the document; null if nothing was delivered yet.';
 
@@ -19286,7 +19317,7 @@ begin
   number := erp.next_number(kind.number_range);
   select c.config
   into strict snapshot
-  from erp.document_config(order_id, document_type, number, (now() at time zone 'UTC')::date,
+  from erp.document_config(order_id, document_type, number, erp.local_date(now()),
     erp.document_locale(order_id), referenced.document_number, referenced.config, parts, fulfillments) c;
   if jsonb_path_exists(snapshot, '$.lines[*] ? (@.total == null || @.unitPrice == null)') then
     perform mutation.refuse('INVALID', 'The order has lines without a price.');
@@ -19375,6 +19406,21 @@ grant execute on function erp.is_string_array(jsonb) to service_ledger;
 grant execute on function erp.is_string_array(jsonb) to service_writer;
 comment on function erp.is_string_array(jsonb) is 'Whether a JSON value is an array that contains only strings.';
 
+CREATE OR REPLACE FUNCTION erp.is_time_zone(name text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform '2000-01-01 00:00+00'::timestamptz at time zone name;
+  return true;
+exception when invalid_parameter_value then
+  return false;
+end
+$function$;
+comment on function erp.is_time_zone(text) is 'Whether a text names a time zone that Postgres knows, for example Europe/Berlin.';
+
 CREATE OR REPLACE FUNCTION erp.is_web_address(url text)
  RETURNS boolean
  LANGUAGE sql
@@ -19423,6 +19469,76 @@ begin
 end
 $function$;
 comment on function erp.keep_default_currency_price() is 'Trigger: sets the unit price and the total of a line of a goods receipt in the default currency, by the factor of the receipt.';
+
+CREATE OR REPLACE FUNCTION erp.keep_document_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'UPDATE' or exists (select from erp.document d where d.id = old.document_id) then
+    raise exception 'Archived files of documents cannot be changed.' using errcode = 'restrict_violation';
+  end if;
+  return old;
+end
+$function$;
+comment on function erp.keep_document_files() is 'Trigger before an archived file is updated or deleted, by any role. It is only deleted together with its document.';
+
+CREATE OR REPLACE FUNCTION erp.keep_documents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  last_year integer;
+begin
+  if tg_op = 'UPDATE' then
+    -- Everything except sent and updated_at
+    if (new.id, new.document_type_id, new.order_id, new.referenced_document_id, new.document_number,
+        new.deep_link_code, new.config, new.static, new.content, new.content_type, new.created_at)
+      is distinct from (old.id, old.document_type_id, old.order_id, old.referenced_document_id,
+        old.document_number, old.deep_link_code, old.config, old.static, old.content, old.content_type,
+        old.created_at) then
+      raise exception 'Document % has a number and cannot be changed.', old.document_number
+        using errcode = 'restrict_violation';
+    end if;
+    return new;
+  end if;
+  last_year := extract(year from erp.local_date(old.created_at))
+    + coalesce((select m.retention_years from erp.merchant m), 8);
+  if extract(year from erp.local_date(now())) <= last_year then
+    raise exception 'Document % must be kept until the end of %.', old.document_number, last_year
+      using errcode = 'restrict_violation',
+        hint = 'The column retention_years of erp.merchant has the number of years.';
+  end if;
+  return old;
+end
+$function$;
+comment on function erp.keep_documents() is 'Trigger before a numbered document is updated or deleted, by any role. Only the columns sent and updated_at can be updated. It can be deleted after the years of erp.merchant.retention_years, by default 8 (section 14b UStG).';
+
+CREATE OR REPLACE FUNCTION erp.keep_pdf(id uuid, presented_hash bytea, pdf bytea)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  archived bytea;
+begin
+  perform from erp.open_document(keep_pdf.id, presented_hash) o
+  where not o.static and o.document_number is not null;
+  if not found then
+    return pdf;
+  end if;
+  insert into erp.document_file (document_id, format, content_type, content)
+  values (keep_pdf.id, 'pdf', 'application/pdf', pdf) on conflict do nothing;
+  select f.content into strict archived from erp.document_file f
+  where f.document_id = keep_pdf.id and f.format = 'pdf';
+  return archived;
+end
+$function$;
+alter function erp.keep_pdf(uuid,bytea,bytea) owner to service_document;
+comment on function erp.keep_pdf(uuid,bytea,bytea) is 'Archives the rendered PDF of a document, unless another process did so first. Returns the archived PDF. Drafts, which have no number, are not archived. Takes the SHA-256 of the deep link code, as erp.open_document does.';
 
 CREATE OR REPLACE FUNCTION erp.keep_purchase_prices()
  RETURNS trigger
@@ -19501,6 +19617,14 @@ end
 $function$;
 grant execute on function erp.line_ids(uuid[]) to service_writer;
 comment on function erp.line_ids(uuid[]) is 'Returns the ids of lines in this order, of which some exist; null stands for a new one. Lists are ordered by id, so a new line gets an id between the ids of its neighbours. Existing lines keep theirs.';
+
+CREATE OR REPLACE FUNCTION erp.local_date(moment timestamp with time zone)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+RETURN ((moment AT TIME ZONE COALESCE((SELECT m.time_zone FROM erp.merchant m), 'UTC'::text)))::date;
+grant execute on function erp.local_date(timestamp with time zone) to service_writer;
+comment on function erp.local_date(timestamp with time zone) is 'Returns the day of a moment in the merchant''s time zone, by which documents are dated.';
 
 CREATE OR REPLACE FUNCTION erp.localized(texts jsonb)
  RETURNS text
@@ -19949,12 +20073,15 @@ begin
   ) then
     return;
   end if;
-  return query select d.document_number, d.config, d.static, d.content,
-    d.content_type from erp.document d where d.id = open_document.id;
+  return query select d.document_number, d.config, d.static, coalesce(d.content, f.content),
+      coalesce(d.content_type, f.content_type)
+    from erp.document d
+    left join erp.document_file f on f.document_id = d.id and f.format = 'pdf'
+    where d.id = open_document.id;
 end
 $function$;
 alter function erp.open_document(uuid,bytea) owner to service_document;
-comment on function erp.open_document(uuid,bytea) is 'Returns the document with this id and the SHA-256 of this deep link code, or no row. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
+comment on function erp.open_document(uuid,bytea) is 'Returns the document with this id and the SHA-256 of this deep link code, or no row. The content is null until the document is rendered. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
 
 CREATE OR REPLACE FUNCTION erp.open_invoices(order_id uuid)
  RETURNS text[]

@@ -15,7 +15,7 @@ const statements = [
   "update erp.sales_order_line_item set shipped_quantity = quantity where shipped_quantity = 0 and right(id::text, 1) < '4'",
   "update erp.sales_order_line_item set product_id = (select id from erp.product limit 1) where product_id is not null and right(id::text, 1) < '4'",
   "delete from erp.sales_order_line_item where right(id::text, 1) = '5'",
-  `delete from erp.sales_order where right(id::text, 1) = '6' and ${hasNoDocument}`,
+  `delete from erp.sales_order where right(id::text, 1) < '8' and ${hasNoDocument}`,
   "update erp.fulfillment_order set state = 'Cancelled', state_before_hold = null, hold_comment = null where state = 'OnHold'",
   "update erp.fulfillment_order set state = 'Open' where state in ('Closed', 'Cancelled') and right(id::text, 1) < '8'",
   `update erp.fulfillment_order set source_warehouse_location_id = (select l.id from erp.location l join erp.warehouse w on w.id = l.warehouse_id where w.is_default)

@@ -224,6 +224,11 @@ test("an export has all that there is, documents with their files", async () => 
       assert.equal(pdf.content_type, "application/pdf");
       assert.equal(Buffer.from(pdf.base64, "base64").toString("latin1", 0, 5), "%PDF-");
     }
+    const archived = await shop.owner.query("select content from erp.document_file");
+    assert.deepEqual(
+      all.documents.map(({ file: pdf }: any) => pdf.base64).sort(),
+      archived.rows.map(({ content: pdf }) => pdf.toString("base64")).sort(),
+    );
     const topics = [...all.events, ...all.events_to_be_numbered].map(({ topic }: any) => topic);
     for (const topic of [
       "customer.created",

@@ -3,10 +3,12 @@ import { findBulkFiles } from "./bulk-files.ts";
 import { findCustomer } from "./find.ts";
 
 interface DocumentRow {
-  document_number: string | null;
+  id: string;
   config: object;
   content: Buffer | null;
   content_type: string | null;
+  /** SHA-256 of the deep link code. */
+  hash: Buffer;
 }
 
 /** Kinds of rows of erp.export_customer, of which there may be none. */
@@ -44,18 +46,27 @@ export async function exportCustomer(client: ClientBase, given: string): Promise
 /** Documents with their files, as clients get them. */
 async function documents(client: ClientBase, ids: string[]): Promise<object[]> {
   const { rows } = await client.query<DocumentRow>(
-    `select d.*, t.technical_name as type from erp.document d join erp.document_type t on t.id = d.document_type_id
+    `select d.*, t.technical_name as type, o.content, o.content_type, h.hash from erp.document d
+     join erp.document_type t on t.id = d.document_type_id
+     cross join lateral (select sha256(convert_to(d.deep_link_code, 'UTF8')) as hash) h
+     cross join lateral erp.open_document(d.id, h.hash) o
      where d.id = any ($1) order by d.created_at, d.id`,
     [ids],
   );
   // Only those who have documents wait for the library
   const { renderPdf } = rows.length > 0 ? await import("../../pdf/render-pdf.ts") : { renderPdf: null };
   return Promise.all(
-    rows.map(async ({ content, content_type: type, ...row }) => {
+    rows.map(async ({ content, content_type: type, hash, ...row }) => {
       const isDrawn = content === null && Object.keys(row.config).length > 0;
-      const file = isDrawn ? await renderPdf!(row.config) : content;
+      const file = isDrawn ? await keep(client, row.id, hash, await renderPdf!(row.config)) : content;
       const contentType = isDrawn ? "application/pdf" : type;
       return { ...row, file: file && { content_type: contentType, base64: file.toString("base64") } };
     }),
   );
+}
+
+/** Archives a rendered document. Returns the archived PDF. */
+async function keep(client: ClientBase, id: string, hash: Buffer, pdf: Buffer): Promise<Buffer> {
+  const { rows } = await client.query("select erp.keep_pdf($1, $2, $3) as pdf", [id, hash, pdf]);
+  return rows[0].pdf;
 }

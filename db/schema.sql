@@ -14053,7 +14053,7 @@ create table erp.document_file (
   sha256 bytea generated always as (sha256(content)) stored not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   constraint document_file_document_id_fkey FOREIGN KEY (document_id) REFERENCES erp.document(id) ON DELETE CASCADE,
-  constraint document_file_format_is_known CHECK ((format = ANY (ARRAY['pdf'::text, 'xml'::text]))),
+  constraint document_file_format_is_a_word CHECK ((format ~ '^[a-z]{1,10}$'::text)),
   constraint document_file_pkey PRIMARY KEY (document_id, format)
 );
 CREATE TRIGGER keep_document_files BEFORE DELETE OR UPDATE ON erp.document_file FOR EACH ROW EXECUTE FUNCTION erp.keep_document_files();
@@ -14063,11 +14063,11 @@ create policy document_file_select_document on erp.document_file for select to s
 grant select on table erp.document_file to service_document;
 grant insert (document_id, format, content_type, content) on table erp.document_file to service_document;
 comment on table erp.document_file is 'The archive: files of numbered documents as they were first rendered. They never change.';
-comment on column erp.document_file.format is 'Format of the file: pdf or xml.';
+comment on column erp.document_file.format is 'Format of the file, for example pdf.';
 comment on column erp.document_file.content_type is 'Media type of the file.';
 comment on column erp.document_file.content is 'The file.';
 comment on column erp.document_file.sha256 is 'SHA-256 of the file.';
-comment on constraint document_file_format_is_known on erp.document_file is '@internal No mutation chooses the format.';
+comment on constraint document_file_format_is_a_word on erp.document_file is '@internal No mutation chooses the format.';
 
 create table erp.document_fulfillment (
   document_id uuid not null,

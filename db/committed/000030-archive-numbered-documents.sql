@@ -1,5 +1,5 @@
 --! Previous: sha1:071c28dc59fc957c313e3dfe440db61bee646f5f
---! Hash: sha1:478e776cdbe0f0548693bedb77f7f6a8eb5d0ec9
+--! Hash: sha1:975232d49129ba11ec09b68b1db24922a90f0bf9
 --! Message: Archive numbered documents
 
 --! split: 30-archive.sql
@@ -107,7 +107,7 @@ drop table if exists erp.document_file;
 create table erp.document_file (
   document_id uuid not null references erp.document on delete cascade,
   format text collate "C" not null
-    constraint document_file_format_is_known check (format in ('pdf', 'xml')),
+    constraint document_file_format_is_a_word check (format ~ '^[a-z]{1,10}$'),
   content_type text collate "C" not null,
   content bytea not null,
   sha256 bytea not null generated always as (sha256(content)) stored,
@@ -119,11 +119,11 @@ alter table erp.document_file enable row level security;
 alter table erp.document_file alter column content set storage external;
 comment on table erp.document_file is
   'The archive: files of numbered documents as they were first rendered. They never change.';
-comment on column erp.document_file.format is 'Format of the file: pdf or xml.';
+comment on column erp.document_file.format is 'Format of the file, for example pdf.';
 comment on column erp.document_file.content_type is 'Media type of the file.';
 comment on column erp.document_file.content is 'The file.';
 comment on column erp.document_file.sha256 is 'SHA-256 of the file.';
-comment on constraint document_file_format_is_known on erp.document_file is
+comment on constraint document_file_format_is_a_word on erp.document_file is
   '@internal No mutation chooses the format.';
 
 --! Included erp/open_document.sql

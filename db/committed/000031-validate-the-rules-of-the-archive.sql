@@ -1,5 +1,5 @@
---! Previous: sha1:478e776cdbe0f0548693bedb77f7f6a8eb5d0ec9
---! Hash: sha1:de02f9d9981926e05a4e4b6b21912c394adb1040
+--! Previous: sha1:975232d49129ba11ec09b68b1db24922a90f0bf9
+--! Hash: sha1:d20cf24cb752bbfd2ef2fe8cfe5976a4189ed187
 --! Message: Validate the rules of the archive
 
 --! split: 1-current.sql

@@ -67,6 +67,6 @@ async function documents(client: ClientBase, ids: string[]): Promise<object[]> {
 
 /** Archives a rendered document. Returns the archived PDF. */
 async function keep(client: ClientBase, id: string, hash: Buffer, pdf: Buffer): Promise<Buffer> {
-  const { rows } = await client.query("select erp.keep_pdf($1, $2, $3) as pdf", [id, hash, pdf]);
-  return rows[0].pdf;
+  const text = "select erp.keep_pdf($1, $2, $3) as pdf";
+  return (await client.query<{ pdf: Buffer }>(text, [id, hash, pdf])).rows[0]!.pdf;
 }

@@ -108,6 +108,7 @@ $$;
 -- Reversals need the invoice's config, and a document with a number can't be updated
 select demo.insert_documents(false);
 select demo.insert_documents(true);
+
 insert into erp.document_fulfillment (document_id, fulfillment_id)
 select d.id, p.id
 from demo.document d

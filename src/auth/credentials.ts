@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { OwnerConnection } from "../postgres/client.ts";
 import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 import { isUuid } from "../lib/uuid.ts";
+import { hashSecret } from "../lib/hash-secret.ts";
 
 /** The resources that an API credential may read or write: all, or a list of names such as `products`. */
 export type Resources = "all" | readonly string[];
@@ -185,9 +186,4 @@ export function createClientCredentials(): { clientId: string; clientSecret: str
     clientId: `ak_${randomBytes(15).toString("hex")}`,
     clientSecret: `sk_${randomBytes(32).toString("base64url")}`,
   };
-}
-
-/** Returns the hash of a secret, which is what the database stores. */
-export function hashSecret(secret: string): Buffer {
-  return createHash("sha256").update(secret).digest();
 }

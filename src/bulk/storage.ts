@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import { asRole } from "../postgres/as-role.ts";
 import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { isUuid } from "../lib/uuid.ts";
 import type { ExportFormat, Format, Resource } from "./resources.ts";
+import { hashSecret } from "../lib/hash-secret.ts";
 
 /** The sender and the kind of an upload. */
 export interface UploadRequest {
@@ -104,7 +105,7 @@ export class BulkStorage {
   /** Reads the current rights to the files of an operation; null if the id or the code is wrong, or has expired. */
   async rightsToFiles(id: string, code: string): Promise<FileRights | null> {
     if (!isUuid(id.toLowerCase())) return null;
-    const values = [id, hashOf(code)];
+    const values = [id, hashSecret(code)];
     const [rights] = await this.#query<FileRights>("select * from bulk.rights_to_files($1, $2)", values);
     return rights ?? null;
   }
@@ -112,7 +113,7 @@ export class BulkStorage {
   /** Reads the reasons why rows were refused, page by page; null if the id or the code is wrong. */
   async openErrors(id: string, code: string): Promise<AsyncIterable<Refusal[]> | null> {
     if (!isUuid(id.toLowerCase())) return null;
-    const hash = hashOf(code);
+    const hash = hashSecret(code);
     const page = (last?: Refusal) =>
       this.#query<Refusal>("select * from bulk.open_errors($1, $2, $3, $4)", [
         id,
@@ -129,7 +130,7 @@ export class BulkStorage {
     code: string,
   ): Promise<{ format: ExportFormat; parts: AsyncIterable<Buffer> } | null> {
     if (!isUuid(id.toLowerCase())) return null;
-    const hash = hashOf(code);
+    const hash = hashSecret(code);
     const part = async (last?: Part) => {
       const values = [id, hash, last?.number ?? -1];
       return this.#query<Part>("select * from bulk.open_result($1, $2, $3)", values);
@@ -143,8 +144,6 @@ export class BulkStorage {
     return rows;
   }
 }
-
-const hashOf = (code: string): Buffer => createHash("sha256").update(code).digest();
 
 /** A part of a file. */
 interface Part {

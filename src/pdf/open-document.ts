@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { asRole } from "../postgres/as-role.ts";
+import { hashSecret } from "../lib/hash-secret.ts";
 import { isUuid } from "../lib/uuid.ts";
 
 /** A file in parts, because results of Postgres are limited in size. Each part is read when it is needed. */
@@ -27,7 +27,7 @@ const partBytes = 4_000_000;
 /** Reads the document with this id and code; null if one of them is wrong. */
 export async function openErpDocument(pool: Pool, id: string, code: string): Promise<ErpDocument | null> {
   if (!isUuid(id.toLowerCase())) return null;
-  const hash = hashOf(code);
+  const hash = hashSecret(code);
   const read = <Row extends object>(columns: string, ...values: number[]) =>
     asRole(pool, "service_document", async (client) => {
       const text = `select ${columns} from erp.open_document($1, $2)`;
@@ -62,10 +62,6 @@ export async function openErpDocument(pool: Pool, id: string, code: string): Pro
 export function keepPdf(pool: Pool, id: string, code: string, pdf: Uint8Array): Promise<Buffer> {
   return asRole(pool, "service_document", async (client) => {
     const text = "select erp.keep_pdf($1, $2, $3) as pdf";
-    return (await client.query<{ pdf: Buffer }>(text, [id, hashOf(code), pdf])).rows[0]!.pdf;
+    return (await client.query<{ pdf: Buffer }>(text, [id, hashSecret(code), pdf])).rows[0]!.pdf;
   });
-}
-
-function hashOf(code: string): Buffer {
-  return createHash("sha256").update(code).digest();
 }

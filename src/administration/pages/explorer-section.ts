@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PoolClient } from "pg";
-import { createClientCredentials, hashSecret } from "../../auth/credentials.ts";
+import { createClientCredentials } from "../../auth/credentials.ts";
+import { hashSecret } from "../../lib/hash-secret.ts";
 import type { ClientCredentials } from "../../auth/credentials.ts";
 import { credentialsKey, explorerPathOf } from "../../versions/explorer-page.ts";
 import { html } from "../../html/html.ts";

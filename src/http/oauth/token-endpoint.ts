@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import { json, Router, urlencoded } from "express";
 import type { Pool } from "pg";
@@ -15,6 +14,7 @@ import { limitTokenRequests } from "./limit-token-requests.ts";
 import type { Refusals } from "../middleware/observing/refusals.ts";
 import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
+import { hashSecret } from "../../lib/hash-secret.ts";
 
 /** The maximum length of a request's body in bytes. */
 const maxBodyBytes = 16_384;
@@ -82,7 +82,7 @@ const requirePost: RequestHandler = ({ method }, response, next) => {
 };
 
 async function authenticate(pool: Pool, accessKey: string, secret: string) {
-  const hash = createHash("sha256").update(secret).digest();
+  const hash = hashSecret(secret);
   // Postgres refuses null characters. No client ID is empty
   const key = accessKey.includes("\0") ? "" : accessKey;
   const [credential] = await readAs<{ id: string; scopes: string[] }>(

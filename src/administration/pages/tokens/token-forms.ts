@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createClientCredentials, hashSecret } from "../../../auth/credentials.ts";
+import { createClientCredentials } from "../../../auth/credentials.ts";
+import { hashSecret } from "../../../lib/hash-secret.ts";
 import { errorCodeOf } from "../../../errors/postgres-errors.ts";
 import { html } from "../../../html/html.ts";
 import { isUuid } from "../../../lib/uuid.ts";

@@ -1,4 +1,5 @@
-import { createClientCredentials, hashSecret } from "../../../auth/credentials.ts";
+import { createClientCredentials } from "../../../auth/credentials.ts";
+import { hashSecret } from "../../../lib/hash-secret.ts";
 import type { ClientCredentials } from "../../../auth/credentials.ts";
 import { html } from "../../../html/html.ts";
 import { copyable } from "../../formats.ts";

@@ -26,8 +26,7 @@ drop function if exists erp.seller(text);
 drop function if exists erp.create_reversal(uuid, text, uuid, text[], text[]);
 drop function if exists erp.create_order_document(uuid, text, uuid[], uuid) cascade;
 
---!include erp/rounded_to.sql
---!include erp/net_price.sql
+--!include erp/rounded.sql
 --!include erp/tax_reason_of.sql
 --!include erp/order_pieces.sql
 --!include erp/charged_pieces.sql

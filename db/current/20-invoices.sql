@@ -2,7 +2,7 @@
 
 -- Money is a Float, as in the types around it
 comment on schema api_unstable is
-  E'@floats currencies document_create_line_input events goods_receipt_create_input '
+  E'@floats currencies document_create_input document_create_line_input events goods_receipt_create_input '
   'goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts '
   'invoice_taxes invoices order_line_items order_line_upsert_input order_upsert_input orders price '
   'product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements '
@@ -24,7 +24,7 @@ drop function if exists erp.order_pieces(uuid, text);
 drop function if exists erp.tax_in_default_currency(uuid, jsonb, date);
 drop function if exists erp.seller(text);
 drop function if exists erp.create_reversal(uuid, text, uuid, text[], text[]);
-drop function if exists erp.create_order_document(uuid, text, uuid[], uuid) cascade;
+drop function if exists erp.create_order_document(uuid, text, uuid[], uuid);
 
 --!include erp/rounded.sql
 --!include erp/tax_reason_of.sql
@@ -34,13 +34,14 @@ drop function if exists erp.create_order_document(uuid, text, uuid[], uuid) casc
 --!include erp/document_amounts.sql
 --!include erp/tax_in_default_currency.sql
 --!include erp/seller.sql
+--!include erp/credited_total.sql
+--!include erp/reversal_of.sql
+--!include erp/prepayments.sql
 --!include erp/invoice_terms.sql
 --!include erp/document_title.sql
 --!include erp/document_config.sql
 --!include erp/reversed_amounts.sql
 --!include erp/reversal_config.sql
---!include erp/credited_total.sql
---!include erp/reversal_of.sql
 --!include ledger/keep_cancellations.sql
 --!include erp/creditable_lines.sql
 --!include erp/credit_lines.sql
@@ -54,7 +55,10 @@ drop function if exists erp.create_order_document(uuid, text, uuid[], uuid) casc
 --!include erp/create_delivery_note.sql
 --!include erp/create_documents.sql
 --!include erp/create_reversal.sql
+--!include erp/prepayment_config.sql
+--!include erp/create_prepayment.sql
 --!include erp/create_document.sql
+--!include erp/open_invoices.sql
 --!include erp/cancel_invoices_of.sql
 --!include erp/cancel_order.sql
 --!include erp/create_order_document.sql
@@ -63,6 +67,14 @@ drop function if exists erp.create_order_document(uuid, text, uuid[], uuid) casc
 --!include api/fulfillment_create.sql
 --!include api/order_shipment_complete.sql
 --!include api/fulfillment_cancel.sql
+
+-- Prepayments are numbered as invoices are
+insert into erp.document_type (technical_name, name, number_range)
+select 'prepayment',
+  '{"en-GB": "Prepayment invoice", "de-DE": "Anzahlungsrechnung", "fr-FR": "Facture d''acompte"}',
+  t.number_range
+from erp.document_type t where t.technical_name = 'invoice'
+on conflict do nothing;
 
 -- Amounts of the invoices that exist
 insert into erp.invoice_figures (

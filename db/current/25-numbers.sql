@@ -21,7 +21,8 @@ comment on column erp.number_range.last_number is
 create table erp.number_range_year (
   number_range text not null references erp.number_range on delete cascade on update cascade,
   year integer not null constraint number_range_year_has_four_digits check (year between 1000 and 9999),
-  last_number bigint not null constraint number_range_year_last_number_is_not_negative check (last_number >= 0),
+  last_number bigint not null
+    constraint number_range_year_last_number_is_not_negative check (last_number >= 0),
   primary key (number_range, year)
 );
 alter table erp.number_range_year enable row level security;

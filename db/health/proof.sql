@@ -2,7 +2,8 @@
 set local role service_owner;
 select 'error' as severity,
   format('%s of %s is %s, and the %s %s.', figure, id, stored,
-    case when starts_with(figure, 'number_range.') then 'documents demand' else 'ledger gives' end, expected) as what,
+    case when starts_with(figure, 'number_range.') then 'documents demand' else 'ledger gives' end, expected)
+    as what,
   case
     when figure = 'number_range.gap' then
       'Find who deleted documents by SQL. If the gap is lawful, explain it in the table erp.number_gap.'

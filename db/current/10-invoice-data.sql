@@ -7,13 +7,14 @@ alter table erp.merchant
   add column if not exists foreign_vat_ids jsonb,
   add column if not exists oss_vat_id text collate "C",
   add column if not exists payment_days integer,
-  add column if not exists payment_terms erp.localized_text;
+  add column if not exists payment_terms jsonb;
 alter table erp.merchant
   drop constraint if exists merchant_contact_name_length,
   drop constraint if exists merchant_electronic_address_has_a_scheme,
   drop constraint if exists merchant_foreign_vat_ids_are_strings,
   drop constraint if exists merchant_oss_vat_id_begins_with_a_country,
-  drop constraint if exists merchant_payment_days_are_plausible;
+  drop constraint if exists merchant_payment_days_are_plausible,
+  drop constraint if exists merchant_payment_terms_are_localized;
 alter table erp.merchant
   add constraint merchant_contact_name_length check (length(contact_name) <= 255) not valid,
   add constraint merchant_electronic_address_has_a_scheme check (
@@ -22,7 +23,8 @@ alter table erp.merchant
   add constraint merchant_foreign_vat_ids_are_strings check (erp.is_string_array(foreign_vat_ids)) not valid,
   add constraint merchant_oss_vat_id_begins_with_a_country
     check (oss_vat_id ~ '^[A-Z]{2}[A-Z0-9+*]{2,12}$') not valid,
-  add constraint merchant_payment_days_are_plausible check (payment_days between 0 and 365) not valid;
+  add constraint merchant_payment_days_are_plausible check (payment_days between 0 and 365) not valid,
+  add constraint merchant_payment_terms_are_localized check (erp.is_localized_text(payment_terms)) not valid;
 comment on column erp.merchant.contact_name is
   'Person or department that answers questions about invoices (BT-41).';
 comment on column erp.merchant.electronic_address is 'Electronic address of the seller (BT-34).';
@@ -263,7 +265,7 @@ select api_meta.allow('service_writer', 'erp.tax_reason', 'select');
 create table if not exists erp.invoice_figures (
   document_id uuid primary key references erp.document on delete cascade,
   type_code text collate "C" not null,
-  form text collate "C" not null references erp.invoice_form,
+  form text collate "C" not null,
   currency_code text collate "C" not null,
   net numeric not null,
   tax numeric not null,
@@ -286,6 +288,8 @@ comment on column erp.invoice_figures.total is 'Total with tax (BT-112).';
 comment on column erp.invoice_figures.paid is 'Amount paid before (BT-113).';
 comment on column erp.invoice_figures.due is 'Amount that is still to be paid (BT-115).';
 comment on column erp.invoice_figures.due_date is 'Day on which the amount is due (BT-9).';
+comment on constraint invoice_figures_document_id_fkey on erp.invoice_figures is
+  '@internal erp.keep_invoice is called with a new document';
 create table if not exists erp.invoice_tax (
   document_id uuid not null references erp.invoice_figures on delete cascade,
   category text collate "C" not null,
@@ -303,6 +307,11 @@ comment on column erp.invoice_tax.net is 'Amount without tax that is taxed at th
 comment on column erp.invoice_tax.tax is 'Tax at the rate (BT-117).';
 comment on column erp.invoice_tax.exemption_code is
   'Code of the list VATEX for the reason why there is no tax (BT-121).';
+comment on constraint invoice_tax_document_id_fkey on erp.invoice_tax is
+  '@internal erp.keep_invoice is called with a new document';
+comment on constraint invoice_tax_pkey on erp.invoice_tax is '@internal erp.document_taxes groups by it';
+comment on constraint document_file_document_id_fkey on erp.document_file is
+  '@internal erp.keep_invoice is called with a new document';
 select api_meta.allow('service_writer', 'erp.invoice_figures', 'select', 'insert');
 select api_meta.allow('service_writer', 'erp.invoice_tax', 'select', 'insert');
 select api_meta.allow('service_writer', 'erp.document_file', 'select',

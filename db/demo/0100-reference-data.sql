@@ -166,13 +166,16 @@ from (values ('order', 'SO-'), ('customer', 'C-'), ('fulfillment_order', 'FO-'),
 on conflict (technical_name) do update set pattern = excluded.pattern, last_number = excluded.last_number;
 
 insert into erp.document_type (id, technical_name, name, number_range, created_at)
-select demo.id('document_type', n), technical_name, demo.texts(en, de, fr), 'document_' || technical_name,
+select demo.id('document_type', n), technical_name, demo.texts(en, de, fr),
+  'document_' || replace(technical_name, 'prepayment', 'invoice'),
   demo.opening() - interval '30 days'
 from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'),
   (2, 'delivery_note', 'Delivery note', 'Lieferschein', 'Bon de livraison'),
   (3, 'credit_note', 'Credit note', 'Rechnungskorrektur', 'Avoir'),
     (4, 'storno', 'Cancellation invoice', 'Stornorechnung', 'Facture d''annulation'),
-  (5, 'upload', 'Uploaded file', 'Hochgeladene Datei', 'Fichier')) as v (n, technical_name, en, de, fr)
+  (5, 'upload', 'Uploaded file', 'Hochgeladene Datei', 'Fichier'),
+  (6, 'prepayment', 'Prepayment invoice', 'Anzahlungsrechnung', 'Facture d''acompte')) as v (n,
+    technical_name, en, de, fr)
 on conflict (technical_name) do update
 set id = excluded.id, name = excluded.name, number_range = excluded.number_range,
   created_at = excluded.created_at, updated_at = null;

@@ -72,16 +72,16 @@ insert into erp.document (id, document_type_id, order_id, referenced_document_id
   deep_link_code, config, static, sent, content,
   content_type, created_at, updated_at)
 select d.id, demo.id('document_type', d.type), d.order_id, d.invoice_id, d.document_number,
-  md5('deep link ' || d.n), coalesce(c.config, '{}')
-  || case when d.type in (3, 4) then jsonb_build_object('referencedDocumentDate', i.config -> 'documentDate',
-    'deliveryDate', i.config -> 'deliveryDate') else '{}' end,
+  md5('deep link ' || d.n), coalesce(case
+    when d.type < 3 then c.config
+    when d.type < 5 then erp.reversal_config(i.config, d.kind, d.at::date)
+  end || jsonb_build_object('documentNumber', d.document_number), '{}'),
   d.type = 5, not d.is_draft
     and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end,
   case when d.type = 5 then 'application/pdf' end, d.at,
     case when d.n % 3 = 0 then d.at + interval '10 minutes' end
 from (
   select d.*, demo.id('order', d.order_n) as order_id, i.id as invoice_id,
-    demo.number('INV-', i.number) as invoice_number,
     case
       when not d.is_draft then demo.number((array['INV-', 'DN-', 'CN-', 'ST-', 'UP-'])[d.type], d.number)
     end as document_number,
@@ -97,10 +97,8 @@ from (
   left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4, 5)
   order by d.n
 ) d
-left join lateral erp.document_config(
-  d.order_id, d.kind, d.document_number, d.at::date, d.locale, d.invoice_number, null, null, d.parcels
-) c
-  on d.kind is not null
+left join lateral erp.document_config(d.order_id, d.kind, d.at::date, d.locale, null, d.parcels) c
+  on d.type < 3
 left join erp.document i on i.id = d.invoice_id
 where (d.type in (3, 4)) = are_reversals
 order by d.n;
@@ -108,6 +106,10 @@ $$;
 -- Reversals need the invoice's config, and a document with a number can't be updated
 select demo.insert_documents(false);
 select demo.insert_documents(true);
+do $$ begin
+  perform erp.keep_invoice(d.id, d.config) from erp.document d join demo.document n on n.id = d.id
+  where n.type in (1, 3, 4) and not n.is_draft order by n.n;
+end $$;
 
 insert into erp.document_fulfillment (document_id, fulfillment_id)
 select d.id, p.id

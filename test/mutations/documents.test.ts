@@ -86,7 +86,8 @@ async function accountOf(order: ShopOrder) {
   return {
     types: made.map(({ documentType }: any) => documentType.technicalName),
     balance: made.reduce(
-      (sum: number, { config }: any) => sum + Math.round((config.totals?.total ?? 0) * 100),
+      (sum: number, { config }: any) =>
+        sum + Math.round((config.totals?.total ?? 0) * (config.typeCode === "381" ? -100 : 100)),
       0,
     ),
   };
@@ -210,7 +211,7 @@ describe("documentCreate of an invoice", () => {
     );
     assert.deepEqual(
       cancelled.documents.map((document: any) => charges(document)),
-      [[["nail", 4]], [["nail", 1]]],
+      [[["nail", -4]], [["nail", 1]]],
     );
     assert.equal((await accountOf(order)).balance, 600);
   });
@@ -267,7 +268,7 @@ describe("documentCreate of a credit note", () => {
     assert.deepEqual(refusals(await create(order, "credit_note")), [["INVALID", "documentType"]]);
     const [invoice] = (await done(parcel(order, 2, { documents: ["invoice"] }))).documents;
     const { document } = await done(create(order, "credit_note"));
-    assert.deepEqual([document.referencedDocument.id, document.config.totals.total], [invoice.id, -200]);
+    assert.deepEqual([document.referencedDocument.id, document.config.totals.total], [invoice.id, 200]);
     for (const type of ["credit_note", "storno"]) {
       assert.deepEqual(refusals(await create(order, type)), [["INVALID", "documentType"]]);
       const named = await create(order, type, {

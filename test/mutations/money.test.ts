@@ -129,8 +129,8 @@ function assertInvoice(order: ModelOrder, config: any, units: Map<Line, number>)
   for (const line of charged) {
     const [from, to] = [line.charged, line.charged + units.get(line)!];
     line.charged = to;
-    const [total, net] = [line.total, order.netOf(line)].map((all) => amountOf(all, from, to, line.quantity));
-    const amount = order.taxStatus === "net" ? net! : total!;
+    const total = amountOf(line.total, from, to, line.quantity);
+    const rateOfLine = order.rateOf(line);
     const { quantity, unitPrice, total: stated, isShare } = shown.get(line.input.label as string);
     const product = Exact.of(unitPrice).times(Exact.of(quantity));
     assert.equal(
@@ -139,7 +139,11 @@ function assertInvoice(order: ModelOrder, config: any, units: Map<Line, number>)
       "the price times the quantity is the amount",
     );
     if (line.rate === null || isShare) continue;
-    assert.equal(Exact.of(stated).text(), amount.text());
+    if (order.taxStatus === "net") {
+      // Nets add up to the net of their rate, so some are a cent from their own
+      const net = total.times(hundred).dividedBy(hundred.plus(rateOfLine));
+      assert.ok(Math.abs(Number(Exact.of(stated).minus(net).round(6).text(6))) < 0.01);
+    } else assert.equal(Exact.of(stated).text(), total.text());
     assert.equal(quantity, to - from);
     const exact =
       order.taxStatus === "net" ? line.price.times(hundred).dividedBy(hundred.plus(line.rate)) : line.price;
@@ -154,9 +158,9 @@ function assertInvoice(order: ModelOrder, config: any, units: Map<Line, number>)
     );
     if (!line.isReduced && quantity === line.quantity)
       assert.ok(off <= 0.015, `${unitPrice} for ${exact.n}/${exact.d}`);
-    const rate = String(Number(order.rateOf(line).text(1)));
-    const sums = taxes.get(rate) ?? { net: new Exact(0n), total: new Exact(0n) };
-    taxes.set(rate, { net: sums.net.plus(net!), total: sums.total.plus(total!) });
+    const rate = String(Number(rateOfLine.text(1)));
+    const sum = (taxes.get(rate)?.total ?? new Exact(0n)).plus(total);
+    taxes.set(rate, { net: sum.times(hundred).dividedBy(hundred.plus(rateOfLine)).round(), total: sum });
   }
   assertTotals(order, config, order.lines.some(({ rate }) => rate === null) ? null : taxes);
 }
@@ -171,7 +175,7 @@ function assertTotals(
   assert.equal(sums.text(), Exact.of(taxStatus === "net" ? net : total).text(), "lines add up to the total");
   const tax = Exact.sum(taxes.map((each: any) => Exact.of(each.tax)));
   assert.equal(Exact.of(net).plus(tax).text(), Exact.of(total).text(), "net and tax add up to the total");
-  if (taxStatus === "tax-free") assert.deepEqual(taxes, []);
+  if (taxStatus === "tax-free") assert.ok(taxes.every((each: any) => each.rate === 0 && each.tax === 0));
   else if (expected)
     assert.deepEqual(
       taxes.map((each: any) => [String(each.rate), Exact.of(each.net).text(), Exact.of(each.tax).text()]),
@@ -284,7 +288,9 @@ async function assertOrder(order: ModelOrder, n: number): Promise<void> {
   }
   const sumOf = (figure: "net" | "total") =>
     Exact.sum(documents.map(({ totals }) => Exact.of(totals[figure]))).text();
-  assert.deepEqual([sumOf("total"), sumOf("net")], [total.text(), net.text()], "invoices equal the order");
+  assert.equal(sumOf("total"), total.text(), "invoices equal the order");
+  const cents = order.lines.length * documents.length;
+  assert.ok(Math.abs(Number(Exact.of(sumOf("net")).minus(net).text())) * 100 < cents + 1);
   if (n % 4 === 0) for (const config of documents) await assertPdf(config);
 }
 

@@ -65,7 +65,6 @@ test("the config has all that the document shows", async () => {
   assert.deepEqual(rest, {
     documentType: "invoice",
     title: "Rechnung",
-    referencedDocumentNumber: null,
     locale: "de-DE",
     displayPrices: true,
     orderDate: "2026-05-01",
@@ -73,7 +72,20 @@ test("the config has all that the document shows", async () => {
     customerVatId: "DE1",
     taxStatus: "gross",
     taxExemption: null,
-    referencedDocumentDate: null,
+    typeCode: "380",
+    form: "pdf",
+    standard: null,
+    dueDate: null,
+    paymentTerms: null,
+    paymentMeansCode: "ZZZ",
+    buyerReference: null,
+    purchaseOrderNumber: null,
+    buyer: { email: "a@example.org", registrationId: null, electronicAddress: null },
+    allowances: [
+      { amount: 7.15, reason: "Sale", taxCategory: "S", taxRate: 7 },
+      { amount: 3.57, reason: "Sale", taxCategory: "S", taxRate: 19 },
+    ],
+    charges: [],
     deliveryDate: { from: documentDate, to: documentDate },
     seller: null,
     taxInDefaultCurrency: null,
@@ -88,45 +100,64 @@ test("the config has all that the document shows", async () => {
     },
   });
   const description = null;
-  assert.deepEqual(lines, [
-    {
-      position: 1,
-      label: "Hammer",
-      description,
-      productNumber: "hammer",
-      quantity: 1,
-      unitPrice: 119,
-      total: 119,
-      taxRate: 19,
-    },
-    {
-      position: 2,
-      label: "Book",
-      description,
-      productNumber: null,
-      quantity: 2,
-      unitPrice: 107,
-      total: 214,
-      taxRate: 7,
-    },
-    {
-      position: 3,
-      label: "Sale",
-      description,
-      productNumber: null,
-      quantity: 1,
-      unitPrice: -11.9,
-      total: -11.9,
-      taxRate: null,
-    },
-  ]);
+  const rated = { kind: "line", gtin: null, unitCode: "C62", discount: null, baseQuantity: 1 };
+  assert.ok(lines.every(({ lineId }: any) => /^[0-9a-f-]{36}$/.test(lineId)));
+  assert.deepEqual(
+    lines.map(({ lineId, ...line }: any) => line),
+    [
+      {
+        position: 1,
+        label: "Hammer",
+        description,
+        productNumber: "hammer",
+        quantity: 1,
+        unitPrice: 119,
+        total: 119,
+        taxRate: 19,
+        ...rated,
+        taxCategory: "S",
+        net: 100,
+        netPrice: 100,
+      },
+      {
+        position: 2,
+        label: "Book",
+        description,
+        productNumber: null,
+        quantity: 2,
+        unitPrice: 107,
+        total: 214,
+        taxRate: 7,
+        ...rated,
+        taxCategory: "S",
+        net: 200,
+        netPrice: 100,
+      },
+      {
+        position: 3,
+        label: "Sale",
+        description,
+        productNumber: null,
+        quantity: 1,
+        unitPrice: -11.9,
+        total: -11.9,
+        taxRate: null,
+        kind: "allowance",
+      },
+    ],
+  );
   assert.deepEqual(totals, {
     net: 289.28,
     taxes: [
-      { rate: 7, net: 192.85, tax: 13.5 },
-      { rate: 19, net: 96.43, tax: 18.32 },
+      { rate: 7, net: 192.85, tax: 13.5, category: "S", exemptionCode: null, reason: null },
+      { rate: 19, net: 96.43, tax: 18.32, category: "S", exemptionCode: null, reason: null },
     ],
     total: 321.1,
+    lineNet: 300,
+    allowances: 10.72,
+    charges: 0,
+    paid: 0,
+    due: 321.1,
   });
 });
 
@@ -139,7 +170,7 @@ test("prices follow the tax status of the order", async () => {
   };
   assert.deepEqual(await figures("gross"), [119, 119, 19, 289.28, 321.1, 2]);
   assert.deepEqual(await figures("net"), [100, 100, 19, 289.28, 321.1, 2]);
-  assert.deepEqual(await figures("tax-free"), [119, 119, null, 321.1, 321.1, 0]);
+  assert.deepEqual(await figures("tax-free"), [119, 119, 0, 321.1, 321.1, 1]);
 });
 
 test("a delivery note has goods, but neither prices nor discounts", async () => {
@@ -185,9 +216,9 @@ test("what happens to the order afterwards doesn't change the document", async (
   assert.deepEqual(
     storno.lines.map((line: any) => [line.label, line.unitPrice, line.total]),
     [
-      ["Hammer", -119, -119],
-      ["Book", -107, -214],
-      ["Sale", 11.9, 11.9],
+      ["Hammer", 119, -119],
+      ["Book", 107, -214],
+      ["Sale", -11.9, 11.9],
     ],
   );
 });

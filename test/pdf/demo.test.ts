@@ -26,10 +26,12 @@ test("every document has a complete config, whose totals are those of its order"
     const { documentType, totals, lines, taxStatus } = config;
     assert.equal(totals === null, documentType === "delivery_note");
     if (totals === null) continue;
-    const sign = documentType === "invoice" ? 1 : -1;
+    const sign = documentType === "storno" ? -1 : 1;
     const taxes = totals.taxes.reduce((sum, { tax }) => sum + tax, 0);
     const ofLines = lines.reduce((sum, line) => sum + line.total!, 0);
-    assert.deepEqual([cents(totals.net), cents(totals.total)], [sign * cents(net), sign * cents(total)]);
+    assert.equal(cents(totals.total), sign * cents(total));
+    // An order rounds the net of each line, an invoice that of each rate
+    assert.ok(Math.abs(cents(totals.net) - sign * cents(net)) <= lines.length);
     assert.equal(cents(totals.net + taxes), cents(totals.total));
     assert.equal(cents(ofLines), cents(taxStatus === "net" ? totals.net : totals.total));
   }

@@ -1,0 +1,14 @@
+-- Structured invoices as XML (UN/CEFACT Cross Industry Invoice)
+
+--!include erp/xml_text.sql
+--!include erp/cii_amount.sql
+--!include erp/cii_tax.sql
+--!include erp/cii_allowance.sql
+--!include erp/cii_line.sql
+--!include erp/cii_seller.sql
+--!include erp/cii_buyer.sql
+--!include erp/cii_party.sql
+--!include erp/cii_delivery.sql
+--!include erp/cii_payment.sql
+--!include erp/cii_settlement.sql
+--!include erp/cii.sql

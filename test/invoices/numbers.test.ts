@@ -127,6 +127,10 @@ test("what has no range, or a pattern that can't count, is refused", async () =>
   await refused(set("document_invoice", "pattern = 'RE-{year}'"), {
     constraint: "number_range_pattern_has_a_counter",
   });
+  for (const pattern of ["{n}-{n}", "{year}-{n}-{year}"])
+    await refused(set("document_invoice", `pattern = '${pattern}'`), {
+      constraint: "number_range_pattern_has_each_part_once",
+    });
   await refused("delete from erp.number_range where technical_name = 'outlet_invoice'", { code: "23001" });
 });
 

@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 import type { OrderLine, ShippingShop, ShopOrder } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
+import { readPdf } from "../pdf/pdf.ts";
 
 // The form of a customer's invoices decides what is checked, and which files the archive gets
 let shop: ShippingShop;
@@ -121,6 +122,48 @@ describe("an invoice of the form zugferd", () => {
       total: -35.7,
       due: -35.7,
     });
+  });
+
+  it("is a PDF/A-3 that contains the archived XML; both are downloaded, and other formats aren't there", async () => {
+    const order = await assigned();
+    const [document] = (await complete(order)).documents;
+    const [{ url }] = await shop.sql(
+      "select download_url as url from api_unstable.documents where id = $1",
+      document.id,
+    );
+    const get = (parameters = "") => fetch(`${shop.url}${url}${parameters}`);
+    const xml = await get("?format=xml");
+    assert.deepEqual(
+      [xml.status, xml.headers.get("content-type"), xml.headers.get("content-disposition")],
+      [
+        200,
+        "application/xml",
+        `attachment; filename="${document.documentNumber}.xml"; filename*=UTF-8''${document.documentNumber}.xml`,
+      ],
+    );
+    const text = await xml.text();
+    assert.equal(text, await xmlOf(document));
+    const first = await (await get()).bytes();
+    const { files, metadata } = await readPdf(first);
+    assert.equal(files.get("factur-x.xml")!.toString(), text);
+    assert.deepEqual(
+      ["pdfaid:part", "pdfaid:conformance", "fx:documentfilename", "fx:conformancelevel"].map((name) =>
+        metadata.get(name),
+      ),
+      ["3", "B", "factur-x.xml", "EN 16931"],
+    );
+    const raw = Buffer.from(first).toString("latin1");
+    for (const part of ["/AFRelationship /Alternative", "/S /GTS_PDFA1", "/AF [", "/Subtype /text#2Fxml"])
+      assert.ok(raw.includes(part), part);
+    assert.deepEqual(await (await get("?format=pdf")).bytes(), first);
+    for (const format of ["docx", "", "XML", "xml&format=pdf", "%00", "x".repeat(11)])
+      assert.equal((await get(`?format=${format}`)).status, 404, format);
+    const { document: note } = await shop.mutate(
+      "documentCreate",
+      { orderId: order.id, documentType: "delivery_note" },
+      { select: "document { downloadUrl }" },
+    );
+    assert.equal((await fetch(`${shop.url}${note.downloadUrl}?format=xml`)).status, 404);
   });
 
   it("is not made while a field is missing; the goods are shipped, and the warning names the field", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import { uuidOf } from "../lib/ids.ts";
-import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
+import { assertLedgerIsRight } from "../lib/shop.ts";
 import type { ShopOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 

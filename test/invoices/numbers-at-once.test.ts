@@ -131,21 +131,27 @@ test("64 clients, refusals, roll-backs and killed connections leave neither gaps
   const found = await readCounters();
   const { [`RE-${year}-n`]: regular, [`OUT/n.${year}`]: outletCounters, "DN-n": notes } = found;
   assert.equal(Object.keys(found).length, 3, Object.keys(found).join(" "));
-  assert.deepEqual(regular, sequence(regular!.length));
-  assert.deepEqual(outletCounters, sequence(outletCounters!.length));
-  assert.deepEqual(notes, sequence(notes!.length, 10_001));
-  assert.equal(notes!.length, regular!.length + outletCounters!.length);
+  const count = (counters: number[] = [], first = 1) => {
+    assert.deepEqual(counters, sequence(counters.length, first));
+    return counters.length;
+  };
+  const [regularCount, outletCount, noteCount] = [
+    count(regular),
+    count(outletCounters),
+    count(notes, 10_001),
+  ];
+  assert.ok(regularCount > 20 && outletCount > 20);
+  assert.equal(noteCount, regularCount + outletCount);
   const { rows: kept } = await shop.owner.query("select id from erp.document where id = any ($1)", [
     committed,
   ]);
   assert.equal(kept.length, committed.length);
-  assert.ok(regular!.length > 20 && outletCounters!.length > 20);
   const { rows: counters } = await shop.owner.query(
     "select number_range, last_number::int from erp.number_range_year order by 1",
   );
   assert.deepEqual(counters, [
-    { number_range: "document_invoice", last_number: regular!.length },
-    { number_range: "outlet_invoice", last_number: outletCounters!.length },
+    { number_range: "document_invoice", last_number: regularCount },
+    { number_range: "outlet_invoice", last_number: outletCount },
   ]);
   assert.deepEqual((await shop.owner.query("select * from erp.number_proof")).rows, []);
 });

@@ -16,6 +16,12 @@ export interface PdfText {
   extent: { right: number; bottom: number };
 }
 
+/** What the types of the library lack. */
+interface Attachments {
+  getAttachments(): Promise<Map<string, object> | null>;
+  getAttachmentContent(name: string): Promise<Uint8Array>;
+}
+
 /** Reads a PDF with a separate library. */
 export async function readPdf(data: Uint8Array): Promise<PdfText> {
   const document = await getDocumentProxy(new Uint8Array(data), { verbosity: 0 });
@@ -23,8 +29,10 @@ export async function readPdf(data: Uint8Array): Promise<PdfText> {
     info: Record<string, string>;
     metadata: Iterable<[string, string]> | null;
   };
-  const embedded = ((await document.getAttachments()) ?? {}) as Record<string, { content: Uint8Array }>;
-  const files = new Map(Object.entries(embedded).map(([name, { content }]) => [name, Buffer.from(content)]));
+  const embedded = document as unknown as Attachments;
+  const files = new Map<string, Buffer>();
+  for (const name of (await embedded.getAttachments())?.keys() ?? [])
+    files.set(name, Buffer.from(await embedded.getAttachmentContent(name)));
   const pages: string[] = [];
   const extent = { right: 0, bottom: 0 };
   for (let number = 1; number <= document.numPages; number++) {

@@ -53,7 +53,8 @@ export function layOut(config: PdfConfig): TDocumentDefinitions {
 
 /** Keeps what follows the lines on one page, unless it may be longer than one. */
 const ending = (stack: Content[]): Content => ({
-  stack,
+  // pdfmake gives an empty text the height of a line
+  stack: stack.filter((content) => content !== ""),
   unbreakable: JSON.stringify(stack).length < maxUnbreakable,
 });
 const maxUnbreakable = 6_000;

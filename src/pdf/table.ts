@@ -76,12 +76,13 @@ function lineColumns(config: PdfConfig, labels: Labels, formats: Formats): Colum
 
 function describeLine(line: PdfLine, labels: Labels, formats: Formats): Content {
   const { label, description, productNumber } = line;
+  const number = productNumber === null ? null : `${labels.productNumber} ${productNumber}`;
+  const details = [number, description].filter((text) => text !== null).join(" · ");
   const smaller = (text: string): Content => ({ text: breakLongWords(text), color: grey, fontSize: 8 });
   return {
     stack: [
       { text: breakLongWords(label ?? "") },
-      ...(description === null ? [] : [smaller(description)]),
-      ...(productNumber === null ? [] : [smaller(`${labels.productNumber} ${productNumber}`)]),
+      ...(details === "" ? [] : [smaller(details)]),
       ...(line.isShare ? [smaller(labels.share)] : []),
       ...(line.discount?.reason ? [smaller(line.discount.reason)] : []),
       ...(line.orderedQuantity
@@ -199,8 +200,8 @@ const ruled = {
   paddingLeft: (column: number) => (column === 0 ? 0 : gap),
   paddingRight: (column: number, { table }: { table: { body: unknown[][] } }) =>
     column === table.body[0]!.length - 1 ? 0 : gap,
-  paddingTop: () => 4,
-  paddingBottom: () => 4,
+  paddingTop: () => 3,
+  paddingBottom: () => 3,
 };
 const totalsRules = {
   ...ruled,

@@ -3,6 +3,9 @@
 -- The view api_unstable.invoices is filtered and sorted by it
 create index if not exists invoice_figures_due_date_document_id_idx
   on erp.invoice_figures (due_date, document_id);
+comment on column erp.invoice_figures.document_id is 'The document that shows these amounts.';
+comment on constraint document_file_pkey on erp.document_file is
+  '@internal erp.keep_invoice is called with a new document';
 
 -- The name of the type of an invoice's taxes
 do $$

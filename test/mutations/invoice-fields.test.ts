@@ -129,23 +129,15 @@ for (const [name, { upsert, node, values, next, kept }] of Object.entries(cases)
     });
   });
 
-const long = "é".repeat(256);
+// Too long texts are refused in text-bounds.test.ts
 const mistakes: [name: string, rows: object, code: string, field: string][] = [
   ["customers", { invoiceForm: null }, "REQUIRED", "invoiceForm"],
-  ["customers", { buyerReference: long }, "OUT_OF_RANGE", "buyerReference"],
-  ["customers", { registrationId: long }, "OUT_OF_RANGE", "registrationId"],
   ["customers", { electronicAddress: "a@b.example" }, "REQUIRED", "electronicAddressScheme"],
   ["customers", { electronicAddressScheme: "EM" }, "REQUIRED", "electronicAddressScheme"],
   ...["em", "204", "E-MAIL", ""].map((electronicAddressScheme): [string, object, string, string] => [
     ...(["customers", { electronicAddress: "a@b.example", electronicAddressScheme }, "INVALID"] as const),
     "electronicAddressScheme",
   ]),
-  [
-    ...(["customers", { electronicAddress: long, electronicAddressScheme: "EM" }] as const),
-    ...(["OUT_OF_RANGE", "electronicAddress"] as const),
-  ],
-  ["orders", { buyerReference: long }, "OUT_OF_RANGE", "buyerReference"],
-  ["orders", { purchaseOrderNumber: long }, "OUT_OF_RANGE", "purchaseOrderNumber"],
   ["orders", { paidAmount: -0.01 }, "OUT_OF_RANGE", "paidAmount"],
   ["orders", { paidAmount: 1e15 }, "OUT_OF_RANGE", "paidAmount"],
   ["orders", { exchangeRate: 1.1 }, "REQUIRED", "exchangeRate"],
@@ -157,10 +149,6 @@ const mistakes: [name: string, rows: object, code: string, field: string][] = [
     "OUT_OF_RANGE",
     "exchangeRate",
   ]),
-  [
-    ...(["orders", { exchangeRate: 1, exchangeRateDate: "2026-11-27", exchangeRateSource: long }] as const),
-    ...(["OUT_OF_RANGE", "exchangeRateSource"] as const),
-  ],
   ...["infinity", "10000-01-01", "1899-12-31"].flatMap((date): [string, object, string, string][] => [
     ["orders", { dueDate: date }, "OUT_OF_RANGE", "dueDate"],
     [
@@ -177,7 +165,6 @@ const mistakes: [name: string, rows: object, code: string, field: string][] = [
   ["lines", { taxCategory: null, taxRate: 0, exemptionCode: "VATEX-EU-O" }, "INVALID", "exemptionCode"],
   ["lines", { unitCode: "piece" }, "INVALID", "unitCode"],
   ["lines", { unitCode: "kgm" }, "INVALID", "unitCode"],
-  ["lines", { discountReason: long }, "OUT_OF_RANGE", "discountReason"],
   ["products", { unitCode: "kilogram" }, "INVALID", "unitCode"],
 ];
 

@@ -32,7 +32,7 @@ comment on column erp.merchant.electronic_address_scheme is
   'Kind of the electronic address: EM for an e-mail address, otherwise a code of the list EAS, such as 9930 '
   'for a German VAT number.';
 comment on column erp.merchant.foreign_vat_ids is
-  'VAT numbers in other countries, as a JSON array. Invoices to such a country show its number.';
+  'VAT numbers in other countries, as a JSON array. Taxed invoices to such a country show its number.';
 comment on column erp.merchant.oss_vat_id is
   'VAT number of the One Stop Shop, if it is another one (Article 369 of Directive 2006/112/EC). Invoices '
   'with tax to private customers in other countries of the European Union show it.';
@@ -152,13 +152,13 @@ alter table erp.sales_order_line_item
   drop constraint if exists order_line_item_unit_code_has_its_form,
   drop constraint if exists sales_order_line_item_discount_reason_length;
 alter table erp.sales_order_line_item
-  add constraint order_line_item_tax_category_is_known check (tax_category in ('S', 'Z', 'E', 'AE', 'K', 'G'))
+  add constraint order_line_item_tax_category_is_known check (tax_category ~ '^(S|Z|E|AE|K|G)$')
     not enforced,
   add constraint order_line_item_tax_category_matches_rate
     check ((tax_category = 'S') = (tax_rate > 0)) not enforced,
   add constraint order_line_item_exemption_code_has_its_form
-    check (exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$' and tax_category in ('E', 'AE', 'K', 'G'))
-    not enforced,
+    check (exemption_code is null or exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'
+      and tax_category is not null and tax_category ~ '^(E|AE|K|G)$') not enforced,
   add constraint order_line_item_unit_code_has_its_form check (unit_code ~ '^[A-Z0-9]{2,3}$') not enforced,
   add constraint sales_order_line_item_discount_reason_length check (length(discount_reason) <= 255)
     not enforced;

@@ -62,11 +62,13 @@ from (values (1, 'Standard', 'Standard', 'Standard'), (2, 'Business', 'Geschäft
     (12, 'Rescue services', 'Rettungsdienste', 'Secours')) as v (n, en, de, fr);
 
 insert into erp.payment_method (
-  id, technical_name, name, description, active, position, after_order_enabled, created_at, updated_at
+  id, technical_name, name, description, active, position, after_order_enabled, means_code, created_at,
+  updated_at
 )
 select demo.id('payment_method', n), technical_name, case when n <> 12 then demo.texts(en, de, fr) end,
   case when n % 2 = 1 then demo.texts('Pay with ' || en || '.', 'Bezahlen mit ' || de || '.', null) end,
     n <> 6, nullif(n, 12), n in (1, 5),
+  (array['58', '68', '48', '59', '58', null, null, '68', '68', '68', null, '10'])[n],
   demo.opening() - interval '30 days', case when n = 6 then demo.opening() end
 from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'), (2, 'paypal', 'PayPal', 'PayPal', 'PayPal'),
   (3, 'credit_card', 'Credit card', 'Kreditkarte', 'Carte bancaire'),
@@ -132,7 +134,8 @@ where s = 1 and g in (1, 4) or s = 2 and g in (1, 2) or s = 3 and g <> 7;
 -- The bank, the court and the numbers are made up
 insert into erp.merchant (
   legal_name, address, email, phone, website, vat_id, tax_number, managers, register, iban, bic, bank_name,
-  footer, created_at
+  footer, contact_name, electronic_address, electronic_address_scheme, payment_days, payment_terms, time_zone,
+  created_at
 )
 values ('Gipfel & Bohne Handelsgesellschaft mbH',
   '{
@@ -146,6 +149,9 @@ values ('Gipfel & Bohne Handelsgesellschaft mbH',
   demo.texts('Goods remain our property until they are paid in full.',
     'Die Ware bleibt bis zur vollständigen Bezahlung unser Eigentum.',
     'Les marchandises restent notre propriété jusqu’au paiement intégral.'),
+    'Buchhaltung', 'rechnung@gipfel-und-bohne.example', 'EM', 14,
+  demo.texts('Payable until {dueDate} without deduction.', 'Zahlbar bis {dueDate} ohne Abzug.',
+    'Payable sans escompte jusqu’au {dueDate}.'), 'UTC',
       demo.opening() - interval '30 days');
 
 insert into erp.admin_user (id, username, first_name, last_name, created_at)

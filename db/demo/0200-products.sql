@@ -83,7 +83,7 @@ return (select digits
   from (values ('402' || demo.padded(n, 9))) as v (digits), generate_series(1, 12) i group by digits);
 
 insert into erp.product (id, product_number, parent_id, canonical_product_id, name, description, gtin,
-  manufacturer_number, tax_rate,
+  manufacturer_number, unit_code, tax_rate,
   is_batch_managed,
   storefront_variants, reorder_point, target_maximum_quantity, created_at, updated_at, translations)
 select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n - 1) end,
@@ -96,7 +96,7 @@ select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n
     else 'Tested on tour, repairable, with a five-year guarantee.' end end,
   case when p.is_stocked and p.n % 10 <> 7 then demo.ean13(p.n) end,
   case when p.n % 5 <> 3 then 'M' || demo.padded(demo.pick(p.n, 'manufacturer', 100000), 5) || '-' || p.n end,
-  p.tax_rate, p.has_batches and p.is_stocked,
+  case when p.n % 6 = 1 then 'H87' end, p.tax_rate, p.has_batches and p.is_stocked,
   case when p.n % 10 in (2, 5, 8) then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
     'productId', 'gid://storefront/Product/' || 7000000 + coalesce(p.parent_n, p.n),
     'variantId', case

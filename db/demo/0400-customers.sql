@@ -21,6 +21,7 @@ insert into erp.customer (id, customer_number, account_type, email, first_name, 
   vat_ids, active, guest, storefront_id,
   group_id, requested_group_id,
   sales_channel_id, bound_sales_channel_id, default_payment_method_id, last_payment_method_id, salutation_id,
+  invoice_form, buyer_reference, electronic_address, electronic_address_scheme, registration_id,
     created_at, updated_at)
 select c.id, demo.number('C-', n), case when channel = 3 then 'Business' else 'Private' end,
   translate(lower(first_name || '.' || last_name), 'äöüéèßïë', 'aoueesie') || n || '@example.'
@@ -46,6 +47,11 @@ select c.id, demo.number('C-', n), case when channel = 3 then 'Business' else 'P
   case when n % 5 > 0 then demo.id('payment_method', 1 + demo.pick(n, 'payment', 5)) end,
     case when n % 3 > 0 then demo.id('payment_method', 1 + demo.pick(n, 'last payment', 11)) end,
   case when n % 6 <> 3 then demo.id('salutation', 1 + demo.pick(n, 'salutation', 4)) end,
+  case when channel < 3 then 'pdf' else (array['zugferd', 'zugferd', 'xrechnung', 'pdf'])[1 + n % 4] end,
+  case when channel = 3 and n % 4 < 3 then 'COST-' || 4000 + n end,
+  case when channel = 3 and n % 4 < 3 then 'invoices' || n || '@example.com' end,
+  case when channel = 3 and n % 4 < 3 then 'EM' end,
+  case when channel = 3 and n % 2 = 0 then (820000000 + n)::text end,
   created_at, case when n % 3 = 1 then created_at + demo.pick(n, 'updated', 300) * interval '1 day' end
 from demo.customer c order by n;
 

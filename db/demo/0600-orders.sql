@@ -90,7 +90,8 @@ select c.key, c.order_n, c.slot, 'product' as type, p.n as product_n, c.key % 90
       and c.slot % 2 = 0 then 2 else 1 end as fulfillment_order
 from chosen c join demo.sales_order o on o.n = c.order_n join demo.stocked p on p.s = c.s
 union all
-select n * 32 + slot, n, slot, type, null, false, 1, label, identifier, case type when 'custom' then 19 end,
+select n * 32 + slot, n, slot, type, null, false, 1, label, identifier,
+  case when slot = 23 and n % 25 = 6 then 0 when type = 'custom' then 19 end,
   false, null,
   case slot when 20 then 0 when 21 then -5 when 22 then -12.5 else 25 + demo.pick(n, 'voucher', 4) * 25 end,
     null,
@@ -115,6 +116,7 @@ insert into erp.sales_order (id, order_number, order_date_time, state, delivery_
   tax_status,
   currency_id, sales_channel_id, customer_id,
   shipping_method_id, payment_method_id, shipping_address, billing_address, tracking_codes, storefront_id,
+  buyer_reference, purchase_order_number, due_date, exchange_rate, exchange_rate_date, exchange_rate_source,
     created_at, updated_at)
 select o.id, case when o.n % 120 <> 31 then demo.number('SO-', o.n) end, o.at, o.state,
   case
@@ -143,6 +145,12 @@ select o.id, case when o.n % 120 <> 31 then demo.number('SO-', o.n) end, o.at, o
   demo.address(o.customer_n, (array['Germany', 'United Kingdom', 'France'])[o.channel]),
   case when not o.is_digital then '[]'::jsonb end,
   case when o.channel < 3 and o.n % 4 > 0 then 'gid://storefront/Order/' || 4000000 + o.n end,
+  case when o.channel = 3 and o.n % 5 = 0 then 'Project ' || o.n % 17 end,
+  case when o.channel = 3 and o.n % 2 = 0 then 'PO-' || 700000 + o.n end,
+  case when o.channel = 3 and o.n % 9 = 0 then (o.at + interval '30 days')::date end,
+  case when o.currency > 1 and o.n % 8 = 0 then round(o.factor, 4) end,
+  case when o.currency > 1 and o.n % 8 = 0 then o.at::date end,
+  case when o.currency > 1 and o.n % 8 = 0 then 'agreed' end,
   o.at + case when o.n % 9 = 0 then interval '90 seconds' else interval '0' end,
   case
     when o.state <> 'open'
@@ -153,7 +161,7 @@ group by o.n order by o.n;
 insert into erp.sales_order_line_item (id, order_id, parent_id, product_id, type, identifier, label,
   description, position, quantity,
   shipped_quantity, unit_price, total_price, tax_rate, payload,
-  storefront_id, created_at, updated_at)
+  storefront_id, tax_category, exemption_code, discount_reason, unit_code, created_at, updated_at)
 select demo.id('order line', l.key), o.id, demo.id('order line', l.parent_key),
   case when not l.is_gone then demo.id('product', l.product_n) end,
   case when l.slot <> 23 or l.order_n % 4 > 0 then l.type end,
@@ -163,18 +171,27 @@ select demo.id('order line', l.key), o.id, demo.id('order line', l.parent_key),
     'Please engrave: A. B.']) end,
   row_number() over (partition by l.order_n order by l.slot < 20, l.slot), l.quantity, l.shipped,
   case when l.order_n % 120 <> 31 then l.unit_price end,
-    case when l.order_n % 120 <> 31 then l.unit_price * l.quantity end, l.tax_rate,
+    case when l.order_n % 120 <> 31 then
+      case
+        when l.slot = 2 and l.order_n % 31 = 5 then round(l.unit_price * l.quantity * 0.9, 2)
+        else l.unit_price * l.quantity end end, l.tax_rate,
   case
     when l.type = 'promotion' then jsonb_build_object('identifier', l.identifier, 'discountType', 'absolute')
   end,
   case
     when l.type = 'product' and o.channel < 3
       and o.n % 4 > 0 then 'gid://storefront/LineItem/' || 80000000 + l.key end,
+  case when l.tax_rate > 0 and l.key % 9 = 1 then 'S' when l.tax_rate = 0 then 'E' end,
+  case when l.tax_rate = 0 and l.order_n % 2 = 0 then 'VATEX-EU-132' end,
+  case when l.slot = 2 and l.order_n % 31 = 5 then 'Winter sale' end,
+  case when l.type = 'product' and l.key % 11 = 1 then 'H87' end,
   o.at, case when l.shipped > 0 then least(o.at + interval '2 days', demo.today()) end
 from demo.line l join demo.sales_order o on o.n = l.order_n
 order by l.key;
 
-update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
+update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net,
+  paid_amount = case o.payment_state when 'paid' then a.amount_total
+    when 'paid_partially' then round(a.amount_total / 2, 2) end
 from erp.sales_order d cross join lateral ledger.order_amounts(d.id, d.tax_status) a where d.id = o.id;
 
 insert into erp.order_tag (order_id, tag_id)

@@ -110,6 +110,9 @@ do $$ begin
   perform erp.keep_invoice(d.id, d.config) from erp.document d join demo.document n on n.id = d.id
   where n.type in (1, 3, 4) and not n.is_draft order by n.n;
 end $$;
+alter table erp.document_file disable trigger keep_document_files;
+update erp.document_file f set created_at = d.created_at from erp.document d where d.id = f.document_id;
+alter table erp.document_file enable trigger keep_document_files;
 
 insert into erp.document_fulfillment (document_id, fulfillment_id)
 select d.id, p.id

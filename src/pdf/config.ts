@@ -53,6 +53,16 @@ const seller = z
   })
   .nullish();
 
+/** The standard of a structured invoice. */
+const standard = z.object({
+  /** Name of the XML file. */
+  fileName: z.string(),
+  /** Whether the PDF contains the XML. */
+  embedsXml: z.boolean(),
+  profile: z.string().nullable(),
+  version: z.string().nullable(),
+});
+
 /**
  * The data that a document is rendered from: `erp.document_config` writes it when the document is made, and it never
  * changes. Later releases must read what this one wrote, so fields may be added but not renamed.
@@ -78,6 +88,10 @@ export const pdfConfig = z.object({
   taxStatus: z.enum(["gross", "net", "tax-free"]),
   /** Why no tax is charged. */
   taxExemption: z.enum(["small_business", "export", "intra_community"]).nullish(),
+  /** Null if the invoice has no XML. */
+  standard: standard.nullish(),
+  /** The XML that the PDF contains. */
+  xml: z.string().nullish(),
   currency,
   shippingMethod: text,
   paymentMethod: text,

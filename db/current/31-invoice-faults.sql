@@ -1,0 +1,32 @@
+-- Checks of structured invoices by the rules of EN 16931 and XRechnung
+
+--!include erp/is_iban.sql
+--!include erp/is_among.sql
+--!include erp/is_currency_code.sql
+--!include erp/is_country_code.sql
+--!include erp/is_address_scheme.sql
+--!include erp/is_payment_means_code.sql
+--!include erp/is_exemption_code.sql
+--!include erp/is_invoice_type.sql
+--!include erp/is_unit_code.sql
+--!include erp/is_tax_category.sql
+--!include erp/begins_with_country.sql
+--!include erp/tax_rule.sql
+--!include erp/lacks.sql
+--!include erp/is_in_cents.sql
+--!include erp/is_empty_address.sql
+--!include erp/invoice_destination.sql
+--!include erp/invoice_entries.sql
+--!include erp/invoice_header_faults.sql
+--!include erp/invoice_seller_faults.sql
+--!include erp/invoice_buyer_faults.sql
+--!include erp/invoice_payment_faults.sql
+--!include erp/invoice_line_faults.sql
+--!include erp/invoice_discount_faults.sql
+--!include erp/invoice_total_faults.sql
+--!include erp/invoice_decimal_faults.sql
+--!include erp/invoice_tax_faults.sql
+--!include erp/invoice_number_faults.sql
+--!include erp/invoice_category_faults.sql
+--!include erp/xrechnung_faults.sql
+--!include erp/invoice_faults.sql

@@ -7,23 +7,6 @@ comment on column erp.invoice_figures.document_id is 'The document that shows th
 comment on constraint document_file_pkey on erp.document_file is
   '@internal erp.keep_invoice is called with a new document';
 
--- A line without an exemption code passes, whatever its category; an unknown category breaks one rule only
-alter table erp.sales_order_line_item
-  drop constraint if exists order_line_item_tax_category_matches_rate,
-  drop constraint if exists order_line_item_exemption_code_has_its_form;
-alter table erp.sales_order_line_item
-  add constraint order_line_item_tax_category_matches_rate
-    check (tax_category not in ('S', 'Z', 'E', 'AE', 'K', 'G') or (tax_category = 'S') = (tax_rate > 0))
-    not enforced,
-  add constraint order_line_item_exemption_code_has_its_form
-    check (exemption_code is null or exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'
-      and coalesce(tax_category, '') in ('E', 'AE', 'K', 'G')) not enforced;
-comment on constraint order_line_item_tax_category_matches_rate on erp.sales_order_line_item is
-  E'@userError INVALID tax_category\nOnly the tax category S has a tax rate above 0, and it needs one.';
-comment on constraint order_line_item_exemption_code_has_its_form on erp.sales_order_line_item is
-  E'@userError INVALID exemption_code\n'
-  'The code must be of the list VATEX, such as VATEX-EU-AE, with a tax category of E, AE, K or G.';
-
 -- Dates can be infinite, and no document could show such a date
 alter table erp.sales_order
   drop constraint if exists order_due_date_is_plausible,

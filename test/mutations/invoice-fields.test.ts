@@ -157,7 +157,6 @@ const mistakes: [name: string, rows: object, code: string, field: string][] = [
     ],
   ]),
   ["lines", { taxCategory: "X" }, "INVALID", "taxCategory"],
-  ["lines", { taxCategory: "X", taxRate: 19 }, "INVALID", "taxCategory"],
   ["lines", { taxCategory: "S", taxRate: 0 }, "INVALID", "taxCategory"],
   ["lines", { taxCategory: "Z", taxRate: 7 }, "INVALID", "taxCategory"],
   ["lines", { taxCategory: "AE", taxRate: 0, exemptionCode: "EU-AE" }, "INVALID", "exemptionCode"],

@@ -11,8 +11,8 @@ before(async () => {
   shop = await openDocumentShop();
   token = await shop.token({ read: ["documents", "orders"] });
   await shop.owner.query(`
-    insert into erp.merchant (legal_name, address, vat_id, payment_days) values ('Shop GmbH',
-      '{"street": "Hafenweg 1", "zipcode": "20457", "city": "Hamburg", "countryIso": "DE"}', 'DE999999999', 14);
+    insert into erp.merchant (legal_name, address, vat_id, iban, payment_days) values ('Shop GmbH',
+      '{"street": "Hafenweg 1", "zipcode": "20457", "city": "Hamburg", "countryIso": "DE"}', 'DE999999999', 'DE50000000000123456789', 14);
     update erp.payment_method set means_code = '58' where technical_name = 'prepaid'`);
   const setForm = (form: string) => shop.owner.query("update erp.customer set invoice_form = $1", [form]);
   const order = await shop.order();

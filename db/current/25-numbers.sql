@@ -5,17 +5,24 @@ drop table if exists erp.number_range_year, erp.channel_number_range, erp.number
 
 -- The next migration validates the rule: alter table erp.number_range
 --   validate constraint number_range_by_year_has_no_sequence,
+--   validate constraint number_range_of_customers_has_no_year,
 --   validate constraint number_range_pattern_has_each_part_once;
 alter table erp.number_range
   drop constraint if exists number_range_by_year_has_no_sequence,
+  drop constraint if exists number_range_of_customers_has_no_year,
   drop constraint if exists number_range_pattern_has_each_part_once;
 alter table erp.number_range
   add constraint number_range_by_year_has_no_sequence
     check (sequence is null or strpos(pattern, '{year}') = 0) not valid,
+  -- An upsert numbers many customers at once
+  add constraint number_range_of_customers_has_no_year
+    check (technical_name <> 'customer' or strpos(pattern, '{year}') = 0) not valid,
   add constraint number_range_pattern_has_each_part_once
     check (regexp_count(pattern, '\{n\}') = 1 and regexp_count(pattern, '\{year\}') <= 1) not valid;
 comment on constraint number_range_by_year_has_no_sequence on erp.number_range is
   '@internal Only people who write SQL change patterns and sequences.';
+comment on constraint number_range_of_customers_has_no_year on erp.number_range is
+  '@internal Only people who write SQL change patterns.';
 comment on constraint number_range_pattern_has_each_part_once on erp.number_range is
   '@internal Only people who write SQL change patterns.';
 comment on table erp.number_range is 'Number ranges of documents and orders, which count numbers.';

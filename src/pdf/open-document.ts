@@ -16,7 +16,7 @@ export interface ErpDocument {
   number: string | null;
   /** Whether it was uploaded as a finished file. */
   static: boolean;
-  /** The uploaded or archived file. Null until the document is rendered from its config for the first time. */
+  /** The uploaded or archived file. Null if the document has no such file, and until its PDF is rendered from its config. */
   content: StoredFile | null;
   contentType: string | null;
   config: unknown;
@@ -24,14 +24,23 @@ export interface ErpDocument {
 
 const partBytes = 4_000_000;
 
-/** Reads the document with this id and code; null if one of them is wrong. */
-export async function openErpDocument(pool: Pool, id: string, code: string): Promise<ErpDocument | null> {
+/**
+ * Reads the document with this id and code; null if one of them is wrong.
+ *
+ * @param format whose file is read: pdf, which includes uploaded files, or xml
+ */
+export async function openErpDocument(
+  pool: Pool,
+  id: string,
+  code: string,
+  format: string,
+): Promise<ErpDocument | null> {
   if (!isUuid(id.toLowerCase())) return null;
   const hash = hashSecret(code);
   const read = <Row extends object>(columns: string, ...values: number[]) =>
     asRole(pool, "service_document", async (client) => {
-      const text = `select ${columns} from erp.open_document($1, $2)`;
-      return (await client.query<Row>(text, [id, hash, ...values])).rows;
+      const text = `select ${columns} from erp.open_document($1, $2, $3)`;
+      return (await client.query<Row>(text, [id, hash, format, ...values])).rows;
     });
   const [row] = await read<Omit<ErpDocument, "id" | "content"> & { bytes: number | null; first: Buffer }>(
     `document_number as number, static, content_type as "contentType", config,
@@ -44,7 +53,7 @@ export async function openErpDocument(pool: Pool, id: string, code: string): Pro
     yield first;
     for (let from = partBytes; from < bytes!; from += partBytes) {
       const [next] = await read<{ part: Buffer }>(
-        `substring(content from $3 for ${partBytes}) as part`,
+        `substring(content from $4 for ${partBytes}) as part`,
         from + 1,
       );
       if (!next) throw new Error("The document was deleted while it was read.");

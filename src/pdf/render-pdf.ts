@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { dirname, sep } from "node:path";
 import pdfmake from "pdfmake";
 import { pdfConfig } from "./config.ts";
+import { embeddedXml, invoiceMetadata } from "./embedded-xml.ts";
 import { layOut } from "./layout.ts";
 
 const require = createRequire(import.meta.url);
@@ -16,12 +17,15 @@ pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
 /**
  * Renders a document as PDF.
  *
- * @param config written by `erp.document_config`
+ * @param config as `erp.open_document` returns it
  * @throws if it has another format
  */
-export function renderPdf(config: unknown): Promise<Buffer> {
+export async function renderPdf(config: unknown): Promise<Buffer> {
   const parsed = pdfConfig.safeParse(config);
   // zod's error would lose its message between threads
   if (!parsed.success) throw new Error(parsed.error.message);
-  return pdfmake.createPdf(layOut(parsed.data)).getBuffer();
+  const { data } = parsed;
+  const pdf = pdfmake.createPdf({ ...layOut(data), ...embeddedXml(data) });
+  if (data.xml) (await pdf.getStream()).appendXML(invoiceMetadata(data));
+  return pdf.getBuffer();
 }

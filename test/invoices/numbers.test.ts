@@ -123,6 +123,9 @@ test("what has no range, or a pattern that can't count, is refused", async () =>
   const set = (range: string, change: string) =>
     `update erp.number_range set ${change} where technical_name = '${range}'`;
   await refused(set("fulfillment", "pattern = 'F-{year}-{n}'"), byYear);
+  await refused(set("customer", "pattern = 'C-{year}-{n}'"), {
+    constraint: "number_range_of_customers_has_no_year",
+  });
   await refused(set("document_invoice", "sequence = 'erp.fulfillment_number'"), byYear);
   await refused(set("document_invoice", "pattern = 'RE-{year}'"), {
     constraint: "number_range_pattern_has_a_counter",

@@ -86,6 +86,7 @@ test("the config has all that the document shows", async () => {
       { amount: 3.57, reason: "Sale", taxCategory: "S", taxRate: 19 },
     ],
     charges: [],
+    prepayments: [],
     deliveryDate: { from: documentDate, to: documentDate },
     seller: null,
     taxInDefaultCurrency: null,
@@ -302,7 +303,7 @@ test("no other role makes documents, and the one that opens them does nothing el
     assert.equal(await allowed(role, call), false, role);
   }
   assert.equal(await allowed("service_writer", call), true);
-  const open = "has_function_privilege($role, 'erp.open_document(uuid, bytea)', 'execute')";
+  const open = "has_function_privilege($role, 'erp.open_document(uuid, bytea, text)', 'execute')";
   for (const role of ["service_api", "service_auth", "service_login"])
     assert.equal(await allowed(role, open), false, role);
   const { rows } = await shop.owner.query(`

@@ -7,6 +7,9 @@ interface DocumentRow {
   config: object;
   content: Buffer | null;
   content_type: string | null;
+  /** What the PDF is rendered from. */
+  source: unknown;
+  xml: Buffer | null;
   /** SHA-256 of the deep link code. */
   hash: Buffer;
 }
@@ -46,21 +49,27 @@ export async function exportCustomer(client: ClientBase, given: string): Promise
 /** Documents with their files, as clients get them. */
 async function documents(client: ClientBase, ids: string[]): Promise<object[]> {
   const { rows } = await client.query<DocumentRow>(
-    `select d.*, t.technical_name as type, o.content, o.content_type, h.hash from erp.document d
+    `select d.*, t.technical_name as type, o.content, o.content_type, o.config as source, x.content as xml, h.hash
+     from erp.document d
      join erp.document_type t on t.id = d.document_type_id
      cross join lateral (select sha256(convert_to(d.deep_link_code, 'UTF8')) as hash) h
      cross join lateral erp.open_document(d.id, h.hash) o
+     left join erp.document_file x on x.document_id = d.id and x.format = 'xml'
      where d.id = any ($1) order by d.created_at, d.id`,
     [ids],
   );
   // Only those who have documents wait for the library
   const { renderPdf } = rows.length > 0 ? await import("../../pdf/render-pdf.ts") : { renderPdf: null };
   return Promise.all(
-    rows.map(async ({ content, content_type: type, hash, ...row }) => {
+    rows.map(async ({ content, content_type: type, hash, source, xml, ...row }) => {
       const isDrawn = content === null && Object.keys(row.config).length > 0;
-      const file = isDrawn ? await keep(client, row.id, hash, await renderPdf!(row.config)) : content;
+      const file = isDrawn ? await keep(client, row.id, hash, await renderPdf!(source)) : content;
       const contentType = isDrawn ? "application/pdf" : type;
-      return { ...row, file: file && { content_type: contentType, base64: file.toString("base64") } };
+      return {
+        ...row,
+        file: file && { content_type: contentType, base64: file.toString("base64") },
+        ...(xml && { xml: xml.toString() }),
+      };
     }),
   );
 }

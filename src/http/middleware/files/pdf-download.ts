@@ -9,7 +9,10 @@ import { safeContentType, contentDisposition } from "../../../pdf/file.ts";
 import { keepPdf, openErpDocument } from "../../../pdf/open-document.ts";
 import type { Renderer } from "../../../pdf/renderer.ts";
 
-/** Path of documents: `Document.downloadUrl`, which the view api_unstable.documents writes. */
+/**
+ * Path of documents: `Document.downloadUrl`, which the view api_unstable.documents writes. The parameter `format` names one
+ * of `Document.formats`, by default pdf.
+ */
 export const pdfPath = "/api/_action/document/:id/:deepLinkCode";
 
 /**
@@ -28,7 +31,9 @@ export function pdfDownload(
       response.setHeader("allow", "GET, HEAD");
       return refuse(request, response, 405, "BAD_USER_INPUT", "Documents are read-only: use GET.");
     }
-    const document = await openErpDocument(pool, id, deepLinkCode);
+    const { format = "pdf" } = request.query;
+    if (typeof format !== "string" || !/^[a-z]{1,10}$/.test(format)) return next();
+    const document = await openErpDocument(pool, id, deepLinkCode, format);
     if (document === null) return next();
     const { number, content, contentType, config } = document;
     const name = number ?? document.id;
@@ -43,7 +48,7 @@ export function pdfDownload(
         ),
         response,
       ).catch(() => response.destroy());
-    } else if (document.static) next();
+    } else if (document.static || format !== "pdf") next();
     else {
       const pdf = await keepPdf(pool, id, deepLinkCode, await renderer.render(config));
       setHeaders(response, name, "application/pdf", pdf.byteLength);

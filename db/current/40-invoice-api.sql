@@ -1,4 +1,4 @@
--- What structured invoices need, in the version unstable of the API
+-- Fields of structured invoices in the version unstable of the API
 
 -- The view api_unstable.invoices is filtered and sorted by it
 create index if not exists invoice_figures_due_date_document_id_idx

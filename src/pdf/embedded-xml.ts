@@ -22,7 +22,7 @@ export function embeddedXml({
   return {
     version: "1.7",
     subset: "PDF/A-3b",
-    files: { [standard.fileName]: file as never },
+    files: { [standard.fileName]: file },
     info: {
       // The library writes these texts into XML as they are
       title: `${config.title} ${config.documentNumber}`.replaceAll(/[<>&]/g, " "),

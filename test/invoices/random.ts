@@ -41,7 +41,10 @@ function asType(invoice: any, type: number): any {
   if (type === 1) return creditNoteOf(invoice);
   // XRechnung has no type for prepayments
   if (type === 2 && invoice.form === "zugferd") {
-    return { ...invoice, documentType: "prepayment", typeCode: "386", deliveryDate: null };
+    // Intra-Community supplies need a day (BR-IC-11)
+    const needsDay = invoice.totals.taxes.some(({ category }: any) => category === "K");
+    const deliveryDate = needsDay ? invoice.deliveryDate : null;
+    return { ...invoice, documentType: "prepayment", typeCode: "386", deliveryDate };
   }
   return invoice;
 }

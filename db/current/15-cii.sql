@@ -11,4 +11,5 @@
 --!include erp/cii_delivery.sql
 --!include erp/cii_payment.sql
 --!include erp/cii_settlement.sql
+--!include erp/cii_notes.sql
 --!include erp/cii.sql

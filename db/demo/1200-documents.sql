@@ -73,6 +73,9 @@ insert into erp.document (id, document_type_id, order_id, referenced_document_id
   content_type, created_at, updated_at)
 select d.id, demo.id('document_type', d.type), d.order_id, d.invoice_id, d.document_number,
   md5('deep link ' || d.n), coalesce(case
+    -- An intra-Community supply needs a day of delivery, which an order that never left lacks (BR-IC-11)
+    when c.config #>> '{totals,taxes,0,category}' = 'K' and c.config ->> 'deliveryDate' is null
+      then c.config || '{"form": "pdf", "standard": null}'
     when d.type < 3 then c.config
     when d.type < 5 then erp.reversal_config(i.config, d.kind, d.at::date)
   end || jsonb_build_object('documentNumber', d.document_number), '{}'),

@@ -68,7 +68,7 @@ const standard = z.object({
  * changes. Later releases must read what this one wrote, so fields may be added but not renamed.
  */
 export const pdfConfig = z.object({
-  documentType: z.enum(["invoice", "delivery_note", "credit_note", "storno"]),
+  documentType: z.enum(["invoice", "prepayment", "delivery_note", "credit_note", "storno"]),
   /** The name of the type, in the language of the document. */
   title: z.string().transform(plainText),
   /** Null on a draft. */
@@ -87,7 +87,16 @@ export const pdfConfig = z.object({
   customerVatId: text,
   taxStatus: z.enum(["gross", "net", "tax-free"]),
   /** Why no tax is charged. */
-  taxExemption: z.enum(["small_business", "export", "intra_community"]).nullish(),
+  taxExemption: z.string().nullish(),
+  /** The day on which the invoice is due, and the terms of payment. */
+  dueDate: day.nullish(),
+  paymentTerms: text.optional(),
+  /** Code of UNTDID 4461. */
+  paymentMeansCode: text.optional(),
+  buyerReference: text.optional(),
+  purchaseOrderNumber: text.optional(),
+  /** Prepayment invoices that this invoice deducts. */
+  prepayments: z.array(z.object({ number: z.string(), date: day, total: amount, tax: amount })).nullish(),
   /** Null if the invoice has no XML. */
   standard: standard.nullish(),
   /** The XML that the PDF contains. */
@@ -113,6 +122,8 @@ export const pdfConfig = z.object({
       taxRate: amount.nullish(),
       /** Whether the line is this document's share of a discount on the whole order. */
       isShare: z.boolean().nullish(),
+      /** Why the total is less than the price times the quantity. */
+      discount: z.object({ reason: text }).nullish(),
       /** On delivery notes of a partial delivery: ordered units, and units in earlier parcels. */
       orderedQuantity: z.number().nullish(),
       shippedBefore: z.number().nullish(),
@@ -124,8 +135,19 @@ export const pdfConfig = z.object({
   totals: z
     .object({
       net: amount,
-      taxes: z.array(z.object({ rate: amount, net: amount, tax: amount })),
+      /** The category is a code of UNTDID 5305. The reason says why there is no tax. */
+      taxes: z.array(
+        z.object({
+          rate: amount,
+          net: amount,
+          tax: amount,
+          category: text.optional(),
+          reason: text.optional(),
+        }),
+      ),
       total: amount,
+      paid: amount.nullish(),
+      due: amount.nullish(),
     })
     .nullable(),
   /** The tax of a document in a foreign currency, in the merchant's. `factor` is units of the foreign one per unit. */

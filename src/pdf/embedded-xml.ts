@@ -1,7 +1,7 @@
 import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
 import type { PdfConfig } from "./config.ts";
 
-/** What makes a PDF one of PDF/A-3b that contains the XML of the invoice; nothing for other documents. */
+/** Makes a PDF one of PDF/A-3b that contains the XML of the invoice; nothing for other documents. */
 export function embeddedXml({
   xml,
   standard,

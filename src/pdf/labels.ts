@@ -13,6 +13,8 @@ const english = {
   referencedNumber: "Invoice",
   orderNumber: "Order",
   orderDate: "Ordered on",
+  purchaseOrderNumber: "Your order no.",
+  buyerReference: "Your reference",
   deliveryDate: "Delivered on",
   customerNumber: "Customer no.",
   customerVatId: "Your VAT no.",
@@ -29,6 +31,13 @@ const english = {
   /** Label of the tax at a rate, on an amount without tax. */
   tax: (rate: string, net: string) => `VAT ${rate} on ${net}`,
   total: "Total",
+  paid: "Paid already",
+  due: "Amount due",
+  giroCode: "Pay by banking app (GiroCode)",
+  /** A prepayment that is deducted, with its tax. */
+  prepayment: (invoice: string, total: string, tax: string) =>
+    `Prepayment ${invoice}: ${total}, of which VAT ${tax}.`,
+  dueOn: (date: string) => `Payable until ${date}.`,
   /** The tax in another currency, in parts. */
   taxIn: (currency: string, parts: string) => `VAT in ${currency}: ${parts}`,
   /** The exchange rate of a day. */
@@ -67,6 +76,7 @@ const english = {
   /** The sentence before the lines, by type of document. */
   opening: (referenced: string): Record<DocumentType, string> => ({
     invoice: "Thank you for your order. This is what we charge you for:",
+    prepayment: "We charge you this amount in advance:",
     delivery_note: "Thank you for your order. This delivery is for:",
     credit_note: `We credit you these amounts of invoice ${referenced}:`,
     storno: `This cancels invoice ${referenced}:`,
@@ -84,6 +94,8 @@ const german: Labels = {
   referencedNumber: "Zur Rechnung",
   orderNumber: "Bestellung",
   orderDate: "Bestellt am",
+  purchaseOrderNumber: "Ihre Bestellnr.",
+  buyerReference: "Ihre Referenz",
   deliveryDate: "Geliefert am",
   customerNumber: "Kundennummer",
   customerVatId: "Ihre USt-IdNr.",
@@ -99,6 +111,11 @@ const german: Labels = {
   net: "Summe netto",
   tax: (rate, net) => `USt. ${rate} auf ${net}`,
   total: "Gesamtbetrag",
+  paid: "Bereits gezahlt",
+  due: "Zahlbetrag",
+  giroCode: "Per Banking-App zahlen (GiroCode)",
+  prepayment: (invoice, total, tax) => `Anzahlung ${invoice}: ${total}, darin USt. ${tax}.`,
+  dueOn: (date) => `Zahlbar bis ${date}.`,
   taxIn: (currency, parts) => `USt. in ${currency}: ${parts}`,
   exchangeRate: (rate, date) => `Wechselkurs vom ${date}: ${rate}`,
   taxStatus: {
@@ -129,6 +146,7 @@ const german: Labels = {
   page: (number, count) => `Seite ${number} von ${count}`,
   opening: (referenced) => ({
     invoice: "Vielen Dank für Ihre Bestellung. Wir berechnen Ihnen:",
+    prepayment: "Wir berechnen Ihnen im Voraus:",
     delivery_note: "Vielen Dank für Ihre Bestellung. Wir liefern Ihnen:",
     credit_note: `Wir schreiben Ihnen aus der Rechnung ${referenced} gut:`,
     storno: `Hiermit stornieren wir die Rechnung ${referenced}:`,
@@ -143,6 +161,8 @@ const french: Labels = {
   referencedNumber: "Facture",
   orderNumber: "Commande",
   orderDate: "Commandé le",
+  purchaseOrderNumber: "Votre commande",
+  buyerReference: "Votre référence",
   deliveryDate: "Livré le",
   customerNumber: "N° client",
   customerVatId: "Votre n° de TVA",
@@ -158,6 +178,11 @@ const french: Labels = {
   net: "Total HT",
   tax: (rate, net) => `TVA ${rate} sur ${net}`,
   total: "Total",
+  paid: "Déjà payé",
+  due: "Reste à payer",
+  giroCode: "Payer par application bancaire (GiroCode)",
+  prepayment: (invoice, total, tax) => `Acompte ${invoice} : ${total}, dont TVA ${tax}.`,
+  dueOn: (date) => `Payable jusqu’au ${date}.`,
   taxIn: (currency, parts) => `TVA en ${currency} : ${parts}`,
   exchangeRate: (rate, date) => `Taux de change du ${date} : ${rate}`,
   taxStatus: {
@@ -185,6 +210,7 @@ const french: Labels = {
   page: (number, count) => `Page ${number} sur ${count}`,
   opening: (referenced) => ({
     invoice: "Merci de votre commande. Nous vous facturons :",
+    prepayment: "Nous vous facturons cet acompte :",
     delivery_note: "Merci de votre commande. Nous vous livrons :",
     credit_note: `Nous vous créditons ces montants de la facture ${referenced} :`,
     storno: `Ce document annule la facture ${referenced} :`,

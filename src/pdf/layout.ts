@@ -41,13 +41,23 @@ export function layOut(config: PdfConfig): TDocumentDefinitions {
         margin: [0, 6, 0, 0],
       },
       linesTable(config, labels, formats),
-      totalsTable(config, labels, formats),
-      outstanding(config, labels, formats),
-      deliveryAddress(config, labels),
-      smallPrint(config.seller?.footer),
+      ending([
+        totalsTable(config, labels, formats),
+        outstanding(config, labels, formats),
+        deliveryAddress(config, labels),
+        smallPrint(config.seller?.footer),
+      ]),
     ],
   };
 }
+
+/** Keeps what follows the lines on one page, unless it may be longer than one. */
+const ending = (stack: Content[]): Content => ({
+  // pdfmake gives an empty text the height of a line
+  stack: stack.filter((content) => content !== ""),
+  unbreakable: JSON.stringify(stack).length < maxUnbreakable,
+});
+const maxUnbreakable = 6_000;
 
 /** Returns the number of the reversed invoice, with its date if known. */
 function referenced(config: PdfConfig, labels: Labels, formats: Formats): string {

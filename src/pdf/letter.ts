@@ -108,6 +108,8 @@ function information(config: PdfConfig, labels: Labels, formats: Formats) {
     [labels.referencedNumber, config.referencedDocumentNumber],
     [labels.orderNumber, config.orderNumber],
     [labels.orderDate, formats.date(config.orderDate)],
+    [labels.purchaseOrderNumber, config.purchaseOrderNumber ?? null],
+    [labels.buyerReference, config.displayPrices ? (config.buyerReference ?? null) : null],
     [labels.deliveryDate, config.displayPrices ? deliveryDate(config, formats) : null],
     [labels.customerNumber, config.customerNumber],
     [labels.customerVatId, config.displayPrices ? config.customerVatId : null],

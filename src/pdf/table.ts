@@ -5,6 +5,7 @@ import type { Formats } from "./formats.ts";
 import { pdfLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
 import { grey, mm, textWidth } from "./letter.ts";
+import { giroCode, paymentTerms } from "./payment.ts";
 import { breakLongWords } from "./text.ts";
 
 interface Column {
@@ -75,13 +76,15 @@ function lineColumns(config: PdfConfig, labels: Labels, formats: Formats): Colum
 
 function describeLine(line: PdfLine, labels: Labels, formats: Formats): Content {
   const { label, description, productNumber } = line;
+  const number = productNumber === null ? null : `${labels.productNumber} ${productNumber}`;
+  const details = [number, description].filter((text) => text !== null).join(" · ");
   const smaller = (text: string): Content => ({ text: breakLongWords(text), color: grey, fontSize: 8 });
   return {
     stack: [
       { text: breakLongWords(label ?? "") },
-      ...(description === null ? [] : [smaller(description)]),
-      ...(productNumber === null ? [] : [smaller(`${labels.productNumber} ${productNumber}`)]),
+      ...(details === "" ? [] : [smaller(details)]),
       ...(line.isShare ? [smaller(labels.share)] : []),
+      ...(line.discount?.reason ? [smaller(line.discount.reason)] : []),
       ...(line.orderedQuantity
         ? [smaller(partialDelivery(line, line.orderedQuantity, labels, formats))]
         : []),
@@ -110,37 +113,45 @@ function columnWidth(texts: string[]): number {
 /** The table of totals, with the taxes by rate. */
 export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
   if (config.totals === null) return "";
-  const { net, taxes, total } = config.totals;
-  const row = (label: string, amount: number, more: object = {}): TableCell[] => [
-    { text: label, ...more },
-    { text: formats.amount(amount), alignment: "right", ...more },
-  ];
+  const { net, taxes, total, paid, due } = config.totals;
   const isTaxed = config.taxStatus !== "tax-free";
+  const rows: [label: string, amount: number, style?: object][] = [
+    ...(isTaxed ? [[labels.net, net] as [string, number]] : []),
+    ...(isTaxed ? taxes.filter(isCharged) : []).map(({ rate, net: on, tax }): [string, number] => [
+      labels.tax(formats.rate(rate), formats.amount(on)),
+      tax,
+    ]),
+    [labels.total, total, strongRow],
+    ...(paid
+      ? ([
+          [labels.paid, -paid],
+          [labels.due, due!, strongRow],
+        ] as [string, number, object?][])
+      : []),
+  ];
   return {
     margin: [0, 8, 0, 0],
     unbreakable: true,
     stack: [
       {
         columns: [
-          { width: "*", text: "" },
+          { width: "*", stack: [giroCode(config, labels)] },
           {
             width: 92 * mm,
             fontSize: 9,
-            layout: totalsRules,
+            layout: { ...totalsRules, hLineWidth: (row: number) => (rows[row]?.[2] ? 0.8 : 0) },
             table: {
               widths: ["*", columnWidth([formats.amount(total), formats.amount(net)]) + 6 * mm],
-              body: [
-                ...(isTaxed ? [row(labels.net, net)] : []),
-                ...taxes.map(({ rate, net: on, tax }) =>
-                  row(labels.tax(formats.rate(rate), formats.amount(on)), tax),
-                ),
-                row(labels.total, total, { bold: true, fontSize: 11 }),
-              ],
+              body: rows.map(([label, amount, style]): TableCell[] => [
+                { text: label, ...style },
+                { text: formats.amount(amount), alignment: "right", ...style },
+              ]),
             },
           },
         ],
       },
-      { text: taxNote(config, labels), fontSize: 8, color: grey, margin: [0, 12, 0, 0] },
+      ...paymentTerms(config, labels, formats),
+      { text: taxNote(config, labels), fontSize: 8, color: grey, margin: [0, 8, 0, 0] },
       ...taxInDefaultCurrency(config, labels, formats),
     ],
   };
@@ -160,13 +171,22 @@ function taxInDefaultCurrency(config: PdfConfig, labels: Labels, formats: Format
   ].map((text) => ({ text, fontSize: 8, margin: [0, 2, 0, 0] }));
 }
 
-/** Whether prices include tax, or why there is none. */
-function taxNote({ taxStatus, taxExemption }: PdfConfig, labels: Labels): string {
-  return taxStatus === "tax-free" && taxExemption
-    ? labels.taxExemption[taxExemption]
-    : labels.taxStatus[taxStatus];
+type Tax = NonNullable<PdfConfig["totals"]>["taxes"][number];
+
+/** Whether a tax is one that is charged, perhaps at a rate of 0, rather than a reason for none. */
+const isCharged = ({ category }: Tax): boolean => !category || category === "S" || category === "Z";
+
+/** Whether prices include tax, and why there is none. */
+function taxNote({ taxStatus, taxExemption, totals }: PdfConfig, labels: Labels): string {
+  const reasons = new Set(totals!.taxes.map(({ reason }) => reason).filter((reason) => !!reason));
+  if (taxStatus !== "tax-free") return [labels.taxStatus[taxStatus], ...reasons].join(" ");
+  if (reasons.size > 0) return [...reasons].join(" ");
+  // Documents of earlier versions have only its name
+  const named: Record<string, string> = labels.taxExemption;
+  return named[taxExemption ?? ""] ?? labels.taxStatus[taxStatus];
 }
 
+const strongRow = { bold: true, fontSize: 11 };
 /** Space on either side of a column. */
 const gap = 6;
 const none = () => 0;
@@ -180,13 +200,11 @@ const ruled = {
   paddingLeft: (column: number) => (column === 0 ? 0 : gap),
   paddingRight: (column: number, { table }: { table: { body: unknown[][] } }) =>
     column === table.body[0]!.length - 1 ? 0 : gap,
-  paddingTop: () => 4,
-  paddingBottom: () => 4,
+  paddingTop: () => 3,
+  paddingBottom: () => 3,
 };
 const totalsRules = {
   ...ruled,
-  hLineWidth: (row: number, { table }: { table: { body: unknown[][] } }) =>
-    row === table.body.length - 1 ? 0.8 : 0,
   hLineColor: strong,
   paddingTop: () => 3,
   paddingBottom: () => 3,

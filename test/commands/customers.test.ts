@@ -54,6 +54,9 @@ const values = {
   company: "Analytical Engines Ltd",
   vatIds: ["GB987654321"],
   storefrontId: "storefront-4711",
+  buyerReference: "Engine room 7",
+  electronicAddress: "invoices@analytical.example",
+  registrationId: "LONDON-1815",
 };
 const address = {
   ...{
@@ -72,7 +75,7 @@ const address = {
 const telling = [
   ...Object.values(values).flat(),
   ...Object.entries(address).flatMap(([key, value]) => (key.startsWith("country") ? [] : [value])),
-  ...["TRACK-0815-ADA", "leave it with Babbage", "call Ada before noon"],
+  ...["TRACK-0815-ADA", "leave it with Babbage", "call Ada before noon", "PO-ADA-1843", "Reference of Ada"],
 ];
 
 const customers = (rows: object[], more = {}) =>
@@ -92,7 +95,7 @@ const one = async (text: string, ...ids: string[]) => (await shop.sql(text, ...i
 
 /** What the customer has left in the shop. */
 async function buy(): Promise<void> {
-  const row = { ...values, salesChannelId: channel };
+  const row = { ...values, electronicAddressScheme: "EM", salesChannelId: channel };
   const idempotencyKey = "of ada";
   const { customers: made, ...outcome } = await customers(
     [
@@ -117,6 +120,8 @@ async function buy(): Promise<void> {
     salesChannelId: channel,
     shippingAddress: address,
     billingAddress: address,
+    buyerReference: "Reference of Ada",
+    purchaseOrderNumber: "PO-ADA-1843",
     lineItems,
   };
   const { orders: bought, results } = await orders([{ ...ofAda, storefrontId: "o1", orderNumber: "1001" }]);

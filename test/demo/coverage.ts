@@ -17,7 +17,9 @@ export async function apiLists(client: pg.Client): Promise<ApiList[]> {
       where c.relnamespace = 'api_unstable'::regnamespace and c.relkind = 'v'
     )
     select m[2] as view, m[3] as field, view as "from", m[1] as column
-    from tag, regexp_match(line, '^@foreignKey \\((\\w+)\\) references (\\w+) .*@foreignFieldName (\\w+)') as m where m is not null
+    from tag, regexp_match(line, '^@foreignKey \\((\\w+)\\) references (\\w+) .*@foreignFieldName (\\w+)') as m
+    -- A relation by the whole key is no list
+    where m is not null and not exists (select from tag k where k.view = tag.view and k.line = '@primaryKey ' || m[1])
     union all
     select view, m[1], m[2], m[3]
     from tag, regexp_match(line, '^@refVia (\\w+) via:\\(id\\)->(\\w+)\\((\\w+)\\);') as m where m is not null`);

@@ -167,10 +167,15 @@ describe("topics", () => {
   it("say what the API says at that moment, in the same words", async () => {
     const order = await shop.order([{ product: "hammer", quantity: 1 }]);
     const [created] = await happenings(() =>
-      shop.owner.query("update erp.sales_order set storefront_id = 's' where id = $1", [uuidOf(order.id)]),
+      shop.owner.query(
+        `update erp.sales_order set storefront_id = 's', due_date = '2026-12-31', paid_amount = 0.5, exchange_rate = 1.25,
+           exchange_rate_date = '2026-11-27', exchange_rate_source = 'ecb' where id = $1`,
+        [uuidOf(order.id)],
+      ),
     );
-    const fields =
-      "id orderNumber orderDateTime state deliveryState paymentState amountNet amountTotal trackingCodes storefrontId currencyId createdAt updatedAt";
+    const fields = `id orderNumber orderDateTime state deliveryState paymentState amountNet amountTotal trackingCodes
+      storefrontId currencyId buyerReference purchaseOrderNumber dueDate paidAmount exchangeRate exchangeRateDate
+      exchangeRateSource createdAt updatedAt`;
     const read = await shop.read(`query ($id: ID!) { order(id: $id) { ${fields} salesChannel { id } } }`, {
       id: order.id,
     });

@@ -171,10 +171,14 @@ describe("the XML of an invoice", () => {
         [`BillingSpecifiedPeriod/StartDateTime/${day}`]: [],
       },
     );
-    const undelivered = await write(sampleInvoice({}, { deliveryDate: null }));
-    assert.ok(
-      undelivered.includes("<ram:ApplicableHeaderTradeDelivery></ram:ApplicableHeaderTradeDelivery>"),
-    );
+    await check(sampleInvoice({}, { shippingAddress: { ...sampleAddress, phoneNumber: "+49 1" } }), {
+      "ShipToTradeParty/Name": [],
+    });
+    await check(sampleInvoice({}, { shippingAddress: null }), { "ShipToTradeParty/Name": [] });
+    await check(sampleInvoice({}, { deliveryDate: null }), {
+      "ShipToTradeParty/Name": ["Bergwacht Süd e. V."],
+      "ActualDeliverySupplyChainEvent/*": [],
+    });
   });
 
   test("shows the means and terms of payment", () =>
@@ -312,6 +316,42 @@ describe("the XML of an invoice", () => {
       [`${sums}/TaxTotalAmount[@currencyID='EUR']`]: ["32.26"],
       "IncludedNote/Content": ["1 EUR = 1.25 USD (ecb, 2026-05-04)"],
     }));
+
+  test("names the prepayments that it deducts, the first as a reference", async () => {
+    const prepayments = [
+      { number: "PI-1", date: "2026-04-02", total: 50, tax: 7.98 },
+      { number: "PI-2", date: "2026-04-20", total: 30.5, tax: 4.87 },
+    ];
+    const invoice = sampleInvoice({ paid: 80.5 }, { prepayments });
+    await check(invoice, {
+      "InvoiceReferencedDocument/IssuerAssignedID": ["PI-1"],
+      [`InvoiceReferencedDocument/FormattedIssueDateTime/${day}`]: ["20260402"],
+      "IncludedNote/Content": [
+        "Charged before: prepayment invoice PI-1 of 2026-04-02, 50.00 EUR including 7.98 EUR VAT.",
+        "Charged before: prepayment invoice PI-2 of 2026-04-20, 30.50 EUR including 4.87 EUR VAT.",
+      ],
+    });
+    await check(
+      { ...invoice, locale: "de-DE", prepayments: prepayments.slice(1) },
+      {
+        "IncludedNote/Content": [
+          "Bereits berechnet: Anzahlungsrechnung PI-2 vom 2026-04-20 über 30.50 EUR, darin 4.87 EUR Umsatzsteuer.",
+        ],
+      },
+    );
+    await check(
+      { ...invoice, locale: "fr-FR", prepayments: prepayments.slice(1) },
+      {
+        "IncludedNote/Content": [
+          "Déjà facturé : acompte PI-2 du 2026-04-20, 30.50 EUR dont 4.87 EUR de TVA.",
+        ],
+      },
+    );
+    await check(cancellationOf(invoice), {
+      "InvoiceReferencedDocument/IssuerAssignedID": ["INV-10042"],
+      "IncludedNote/Content": [],
+    });
+  });
 
   test("of a cancellation has negative quantities and amounts, and positive prices", () =>
     check(cancellationOf(inDollars(sampleInvoice())), {

@@ -182,7 +182,7 @@ const others: Mutant[] = [
   }),
   row("BR-47", { category: null }),
   row("BR-48", { rate: null }),
-  row("BR-CL-18", { category: "O" }),
+  row("BR-CL-18", { category: "X" }),
   row("BR-CO-17", { rate: 19 }, invoiceOf("AE")),
   row("BR-CL-22", { exemptionCode: "VATEX-EU-XX" }, invoiceOf("E")),
   mutant("BR-IC-11", "order.deliveryDate", (c) => (c.deliveryDate = null), { base: invoiceOf("K") }),

@@ -18,6 +18,13 @@ export interface Finding {
   text: string;
 }
 
+/** Returns the XML Schemas and rules of a form. */
+function filesOf(form: StructuredForm, files: RuleFiles): { schemas: string[]; rules: string[] } {
+  return form === "xrechnung"
+    ? { schemas: [files.schema], rules: [files.en16931, files.xrechnung] }
+    : { schemas: [files.schema, files.facturxSchema], rules: [files.en16931, files.facturx] };
+}
+
 /** Applies the XML Schema and the rules of a form to XML texts. Throws if the rules are missing. */
 export async function findOfficialFaults(
   xmls: string[],
@@ -30,12 +37,15 @@ export async function findOfficialFaults(
     const source = join(folder, "xml");
     await mkdir(source);
     await Promise.all(xmls.map((xml, index) => writeFile(join(source, fileName(index)), xml)));
-    const invalid = await applySchema(source, xmls.length, files);
+    const { schemas, rules } = filesOf(form, files);
+    const invalid: Finding[] = [];
+    for (const schema of schemas) {
+      invalid.push(...(await applySchema(source, xmls.length, schema, files.xmllint)));
+    }
     // Saxon stops at the first text that isn't well-formed
     const broken = new Set(invalid.filter(({ rule }) => rule === "XML").map(({ document }) => document));
     await Promise.all([...broken].map((document) => rm(join(source, fileName(document)))));
     const readable = xmls.map((_, index) => index).filter((index) => !broken.has(index));
-    const rules = form === "xrechnung" ? [files.en16931, files.xrechnung] : [files.en16931];
     const reports = await Promise.all(
       rules.map(async (rule, index) => {
         const folderOfReports = join(folder, `report-${index}`);
@@ -58,9 +68,13 @@ export async function findOfficialFaults(
 }
 
 /** Returns the ids of the rules that each document breaks, without those that only inform. */
-export async function officialFaults(xmls: string[], form: StructuredForm): Promise<string[][]> {
+export async function officialFaults(
+  xmls: string[],
+  form: StructuredForm,
+  files: RuleFiles = findRuleFiles(),
+): Promise<string[][]> {
   const rules = xmls.map(() => new Set<string>());
-  for (const { document, rule, flag } of await findOfficialFaults(xmls, form)) {
+  for (const { document, rule, flag } of await findOfficialFaults(xmls, form, files)) {
     if (flag !== "information") rules[document]!.add(rule);
   }
   return rules.map((ids) => [...ids].sort());
@@ -69,9 +83,14 @@ export async function officialFaults(xmls: string[], form: StructuredForm): Prom
 const fileName = (index: number) => `${String(index).padStart(6, "0")}.xml`;
 
 /** Validates the files by the XML Schema. */
-async function applySchema(folder: string, count: number, files: RuleFiles): Promise<Finding[]> {
+async function applySchema(
+  folder: string,
+  count: number,
+  schema: string,
+  xmllint: string,
+): Promise<Finding[]> {
   const names = Array.from({ length: count }, (_, index) => fileName(index));
-  const report = await run(files.xmllint, ["--noout", "--nonet", "--schema", files.schema, ...names], folder);
+  const report = await run(xmllint, ["--noout", "--nonet", "--schema", schema, ...names], folder);
   const found: Finding[] = [];
   const seen = new Set<number>();
   for (const line of report.split("\n")) {

@@ -8,6 +8,9 @@ export interface RuleFiles {
   en16931: string;
   /** Rules of XRechnung as XSLT. */
   xrechnung: string;
+  /** XML Schema of the profile EN 16931 of Factur-X, and its rules as XSLT. */
+  facturxSchema: string;
+  facturx: string;
   saxon: string;
   java: string;
   xmllint: string;
@@ -29,6 +32,12 @@ const variables: [key: keyof RuleFiles, name: string, use: string][] = [
     "XRECHNUNG_RULES",
     "the file schematron/cii/XRechnung-CII-validation.xsl of a release of github.com/itplr-kosit/xrechnung-schematron",
   ],
+  [
+    "facturxSchema",
+    "FACTURX_SCHEMA",
+    "the file FACTUR-X_EN16931.xsd of Factur-X, which github.com/ZUGFeRD/mustangproject has in validator/src/main/resources",
+  ],
+  ["facturx", "FACTURX_RULES", "the file FACTUR-X_EN16931.xslt of Factur-X, from the same places"],
   [
     "saxon",
     "SAXON_JAR",

@@ -6,13 +6,14 @@ import { mutantsOfDocuments } from "./mutants-of-documents.ts";
 import { mutantsOfTaxes } from "./mutants-of-taxes.ts";
 import { mutantsOfXRechnung } from "./mutants-of-xrechnung.ts";
 import { officialFaults } from "./official-rules.ts";
+import { randomChanges } from "./random-changes.ts";
 import { findRuleFiles } from "./rule-files.ts";
 import { standards } from "./sample.ts";
 import type { StructuredForm } from "./sample.ts";
 import { unbrokenRules } from "./unbroken-rules.ts";
 import { validInvoices } from "./valid-invoices.ts";
 
-// Needs the official rules and Java, see rule-files.ts
+// Needs the official rules and Java, see rule-files.ts. RANDOM_CHANGES is how many invoices are changed at random
 
 const used = useDatabase("template_schema");
 const query = queryRows(() => used.client);
@@ -61,6 +62,27 @@ for (const form of forms) {
         return seen === (unseen === undefined) ? [] : [{ rules, field, unseen, official: found[i] }];
       });
       assert.deepEqual(wrong, []);
+    });
+
+    test("the official rules reject a random change if and only if ours do", async () => {
+      const { RANDOM_CHANGES = "300", SEED = "1" } = process.env;
+      const changes = randomChanges(Number(RANDOM_CHANGES), Number(SEED)).filter(
+        ({ config }) => config.form === form,
+      );
+      const configs = changes.map(({ config }) => config);
+      const official = await officialFaultsOf(configs, form);
+      const rows = await query(
+        `select array(select f.rule from erp.invoice_faults(c.config) f order by 1) as rules
+         from unnest($1::jsonb[]) with ordinality c (config, n) order by c.n`,
+        [configs.map((config) => JSON.stringify(config))],
+      );
+      const differing = changes.flatMap(({ name }, i) => {
+        const [ours, theirs] = [rows[i].rules, official[i] ?? []];
+        return ours.length > 0 === theirs.length > 0 ? [] : [{ name, ours, theirs }];
+      });
+      assert.deepEqual(differing, []);
+      const refused = rows.filter(({ rules }) => rules.length > 0).length;
+      assert.ok(refused > changes.length / 10, `${refused} of ${changes.length} are refused`);
     });
   });
 }

@@ -191,6 +191,28 @@ describe("an invoice of the form zugferd", () => {
     assert.deepEqual(await shop.sql("select * from erp.number_proof"), []);
   });
 
+  it("is made after its lines were mended, although the order is completed", async () => {
+    const order = await assigned();
+    await shop.sql("update erp.sales_order_line_item set unit_code = 'QQ' where order_id = $1", order.id);
+    const { warnings } = await complete(order);
+    assert.deepEqual(
+      warnings.map(({ details }: any) => [details.rule, details.field]),
+      [["BR-CL-23", "order.lines[0].unitCode"]],
+    );
+    const upsert = (line: object) =>
+      shop.mutate(
+        "ordersUpsert",
+        { orders: [{ id: order.id, lineItems: [{ id: order.lines[0], ...line }] }] },
+        {},
+      );
+    assert.deepEqual(refusals(await upsert({ unitCode: "C62" })), []);
+    assert.deepEqual(refusals(await upsert({ label: "Other" })), [["NOT_EDITABLE", "orders.0.lineItems.0"]]);
+    assert.deepEqual(refusals(await create(order, "invoice")), []);
+    assert.deepEqual(refusals(await upsert({ taxCategory: "S" })), [
+      ["NOT_EDITABLE", "orders.0.lineItems.0.taxCategory"],
+    ]);
+  });
+
   it("has the tax category that the line or the order says, with its reason", async () => {
     const reverse = await assigned("", { ...nails, taxRate: 0 });
     await shop.sql(

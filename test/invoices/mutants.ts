@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { queryRows, useDatabase } from "../lib/database.ts";
-import type { Mutant } from "./mutant.ts";
 import { mutantsOfDocuments } from "./mutants-of-documents.ts";
 import { mutantsOfTaxes } from "./mutants-of-taxes.ts";
 import { mutantsOfXRechnung } from "./mutants-of-xrechnung.ts";
@@ -58,7 +57,7 @@ for (const form of forms) {
         form,
       );
       const wrong = chosen.flatMap((mutant, i) => {
-        const { rules, field, officially = rules[0]!, unseen } = mutant as Mutant;
+        const { rules, field, officially = rules[0]!, unseen } = mutant;
         const seen = found[i]?.includes(officially) ?? false;
         return seen === (unseen === undefined) ? [] : [{ rules, field, unseen, official: found[i] }];
       });

@@ -21,13 +21,8 @@ const header: Mutant[] = [
   mutant("BR-CL-04", "order.currency", (c) => (c.currency.isoCode = "EUR USD")),
   mutant("BR-29", "order.deliveryDate", (c) => (c.deliveryDate = { from: "2026-05-04", to: "2026-05-03" })),
   mutant("BR-53", "order.exchangeRate", (c) => (c.taxInDefaultCurrency.tax = null), dollars()),
-  mutant("BR-53", "merchant.currency", (c) => (c.currency.isoCode = "EUR"), dollars()),
-  mutant(
-    "BR-CL-05",
-    "merchant.currency",
-    (c) => (c.taxInDefaultCurrency.currency.isoCode = "EUE"),
-    dollars(),
-  ),
+  mutant("BR-53", "defaultCurrency", (c) => (c.currency.isoCode = "EUR"), dollars()),
+  mutant("BR-CL-05", "defaultCurrency", (c) => (c.taxInDefaultCurrency.currency.isoCode = "EUE"), dollars()),
 ];
 
 const seller: Mutant[] = [

@@ -61,7 +61,7 @@ const others: Mutant[] = [
     { base: cancellationOf(sampleInvoice()) },
   ),
   change("PEPPOL-EN16931-R001", "invoiceForm.businessProcess", (c) => (c.standard.businessProcess = null)),
-  change("BR-53", "merchant.currency", (c) => (c.currency.isoCode = "EUR"), {
+  change("BR-53", "defaultCurrency", (c) => (c.currency.isoCode = "EUR"), {
     base: inDollars(sampleInvoice()),
     officially: "PEPPOL-EN16931-R005",
   }),

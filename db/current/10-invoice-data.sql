@@ -1,4 +1,4 @@
--- What a structured invoice needs (EN 16931). BT and BG are the norm's ids of its terms.
+-- Data of structured invoices (EN 16931). BT and BG are the norm's ids of its terms.
 
 alter table erp.merchant
   add column if not exists contact_name text collate "C",
@@ -55,7 +55,8 @@ alter table erp.customer
   drop constraint if exists customer_electronic_address_scheme_is_a_code,
   drop constraint if exists customer_registration_id_length;
 alter table erp.customer
-  add constraint customer_invoice_form_is_known check (invoice_form in ('pdf', 'zugferd', 'xrechnung')) not valid,
+  add constraint customer_invoice_form_is_known
+    check (invoice_form in ('pdf', 'zugferd', 'xrechnung')) not valid,
   add constraint customer_buyer_reference_length check (length(buyer_reference) <= 255) not valid,
   add constraint customer_electronic_address_has_a_scheme
     check ((electronic_address is null) = (electronic_address_scheme is null)) not valid,
@@ -170,7 +171,7 @@ comment on column erp.sales_order_line_item.exemption_code is
 comment on column erp.sales_order_line_item.discount_reason is
   'Reason why the total is less than the unit price times the quantity (BT-139).';
 comment on column erp.sales_order_line_item.unit_code is
-  'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130). Null takes the product''s, otherwise C62: one.';
+  'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130). Null takes the product''s, or else C62: one.';
 comment on constraint order_line_item_tax_category_is_known on erp.sales_order_line_item is
   E'@userError INVALID tax_category\nThe tax category must be S, Z, E, AE, K or G.';
 comment on constraint order_line_item_tax_category_matches_rate on erp.sales_order_line_item is
@@ -221,7 +222,9 @@ comment on column erp.invoice_form.file_name is 'Name of the XML file inside the
 comment on column erp.invoice_form.embeds_xml is 'Whether the PDF contains the XML.';
 comment on column erp.invoice_form.profile is 'Name of the profile in the metadata of the PDF.';
 comment on column erp.invoice_form.version is 'Version of the standard in the metadata of the PDF.';
-insert into erp.invoice_form (technical_name, guideline, business_process, file_name, embeds_xml, profile, version)
+insert into erp.invoice_form (
+  technical_name, guideline, business_process, file_name, embeds_xml, profile, version
+)
 values ('pdf', null, null, null, false, null, null),
   ('zugferd', 'urn:cen.eu:en16931:2017', null, 'factur-x.xml', true, 'EN 16931', '1.0'),
   ('xrechnung', 'urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0',
@@ -244,19 +247,24 @@ comment on column erp.tax_reason.category is 'Tax category of UNTDID 5305.';
 comment on column erp.tax_reason.exemption_code is 'Code of the list VATEX (BT-121); null if it has none.';
 comment on column erp.tax_reason.reason is 'The reason on documents, by language (BT-120).';
 insert into erp.tax_reason (technical_name, category, exemption_code, reason) values
-  ('reverse_charge', 'AE', 'VATEX-EU-AE', '{"en-GB": "Reverse charge: the customer owes the VAT (Article 196 of Directive 2006/112/EC).",
+  ('reverse_charge', 'AE', 'VATEX-EU-AE', '{
+    "en-GB": "Reverse charge: the customer owes the VAT (Article 196 of Directive 2006/112/EC).",
     "de-DE": "Steuerschuldnerschaft des Leistungsempfängers (§ 13b UStG).",
     "fr-FR": "Autoliquidation : la TVA est due par le client (article 196 de la directive 2006/112/CE)."}'),
-  ('intra_community', 'K', 'VATEX-EU-IC', '{"en-GB": "VAT-exempt intra-Community supply (Article 138 of Directive 2006/112/EC).",
+  ('intra_community', 'K', 'VATEX-EU-IC', '{
+    "en-GB": "VAT-exempt intra-Community supply (Article 138 of Directive 2006/112/EC).",
     "de-DE": "Steuerfreie innergemeinschaftliche Lieferung (§ 4 Nr. 1b UStG).",
     "fr-FR": "Livraison intracommunautaire exonérée de TVA (article 138 de la directive 2006/112/CE)."}'),
-  ('export', 'G', 'VATEX-EU-G', '{"en-GB": "VAT-exempt export (Article 146 of Directive 2006/112/EC).",
+  ('export', 'G', 'VATEX-EU-G', '{
+    "en-GB": "VAT-exempt export (Article 146 of Directive 2006/112/EC).",
     "de-DE": "Steuerfreie Ausfuhrlieferung (§ 4 Nr. 1a UStG).",
     "fr-FR": "Exportation exonérée de TVA (article 146 de la directive 2006/112/CE)."}'),
-  ('small_business', 'E', null, '{"en-GB": "No VAT is charged: exemption for small enterprises (Article 284 of Directive 2006/112/EC).",
+  ('small_business', 'E', null, '{
+    "en-GB": "No VAT is charged: small enterprise (Article 284 of Directive 2006/112/EC).",
     "de-DE": "Steuerbefreiung für Kleinunternehmer (§ 19 UStG).",
-    "fr-FR": "TVA non applicable : franchise des petites entreprises (article 284 de la directive 2006/112/CE)."}'),
-  ('exempt', 'E', null, '{"en-GB": "Exempt from VAT.", "de-DE": "Von der Umsatzsteuer befreit.", "fr-FR": "Exonéré de TVA."}'),
+    "fr-FR": "TVA non applicable : franchise (article 284 de la directive 2006/112/CE)."}'),
+  ('exempt', 'E', null, '{
+    "en-GB": "Exempt from VAT.", "de-DE": "Von der Umsatzsteuer befreit.", "fr-FR": "Exonéré de TVA."}'),
   ('zero_rate', 'Z', null, null)
 on conflict do nothing;
 select api_meta.allow('service_writer', 'erp.tax_reason', 'select');
@@ -276,8 +284,8 @@ create table if not exists erp.invoice_figures (
 );
 alter table erp.invoice_figures enable row level security;
 comment on table erp.invoice_figures is
-  'Amounts of numbered invoices, cancellation invoices and credit notes, as their config has them. Amounts '
-  'of cancellation invoices are negative, those of credit notes are positive.';
+  'Amounts of numbered invoices, cancellation invoices and credit notes, as their config has them. '
+  'Cancellation invoices have negative amounts, credit notes have positive ones.';
 comment on column erp.invoice_figures.type_code is
   'Type of UNTDID 1001 (BT-3): 380 invoice, 381 credit note, 384 cancellation invoice.';
 comment on column erp.invoice_figures.form is 'Form of the invoice: pdf, zugferd or xrechnung.';

@@ -1,4 +1,3 @@
-import pg from "pg";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -96,7 +95,9 @@ export class LastingMigrator {
 
 const isAway = (error: unknown) => (error as Error).cause !== undefined;
 
-/** Whether an error says that Postgres has ended a connection. */
-export const isLoss = (error: unknown): boolean =>
-  error instanceof Error &&
-  ((error instanceof pg.DatabaseError && isConnectionBroken(error)) || isLoss(error.cause));
+/** Whether a connection can still be used; not whether its transaction can. */
+export const isOpen = (migrator: Migrator): Promise<boolean> =>
+  migrator.readDatabaseOid().then(
+    () => true,
+    (error) => !isConnectionBroken(error),
+  );

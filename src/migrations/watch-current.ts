@@ -8,13 +8,12 @@ import {
   readCurrent,
 } from "./migration-files.ts";
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
-import { DatabaseAway, isLoss, LastingMigrator } from "./lasting-migrator.ts";
+import { DatabaseAway, isOpen, LastingMigrator } from "./lasting-migrator.ts";
 import type { Migrator } from "./migrator.ts";
 import { isLockFailure } from "./retry-locked.ts";
 import { Shadow } from "./shadow.ts";
 import { takeTurn } from "./turn.ts";
 import { pause } from "../lib/retry.ts";
-import { settlesWithin } from "../lib/within.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
@@ -22,9 +21,6 @@ const settledMs = 25;
 const lookEveryMs = 1_000;
 /** Milliseconds after which a file is gone: some programs remove one before they write it again. */
 const goneMs = 300;
-
-/** Milliseconds after which a connection that was cut has ended; longer ones when the error says that it was. */
-const cutMs = { perhaps: 50, surely: 10_000 };
 
 /** The result of handling a change. */
 export interface Run {
@@ -66,7 +62,7 @@ export class CurrentWatch {
   #ranWith = Promise.resolve("");
   /** The state of the database after the last run, see {@link Migrator.state}. */
   #state = "";
-  /** What the last run was given up for, so that it is tried again until it gets it: a lock that others hold, the database. */
+  /** The thing that the last run was given up for, and is tried again until it gets: a lock that others hold, or the database. */
   #lacks: "lock" | "database" | null = null;
 
   /** @param adminUrl the database, as a role that may become its owner */
@@ -142,6 +138,7 @@ export class CurrentWatch {
       migrator = await this.#connection.open();
       const gone = await this.#findDeleted(migrator);
       const isAnew = gone.length > 0 && (await this.#recreate(() => onGone(gone)));
+      if (isAnew) migrator = undefined;
       const current = (migrator = await this.#connection.open());
       const present = await presentFiles();
       // Before it begins and before others may: what they do meanwhile is another change
@@ -159,8 +156,7 @@ export class CurrentWatch {
       void shadow.follow(present, this.#state);
     } catch (error) {
       // With a connection that was cut nothing has failed: it runs again on the next one
-      const ms = isLoss(error) ? cutMs.surely : cutMs.perhaps;
-      if (migrator === undefined || !(await settlesWithin(ms, migrator.ended))) this.#failed(error as Error);
+      if (migrator === undefined || (await isOpen(migrator))) this.#failed(error as Error);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
 import type { PdfConfig } from "./config.ts";
 
-/** What makes a PDF one of PDF/A-3b that contains the XML of the invoice; nothing for other documents. */
+/** Makes a PDF one of PDF/A-3b that contains the XML of the invoice; nothing for other documents. */
 export function embeddedXml({
   xml,
   standard,
@@ -22,7 +22,7 @@ export function embeddedXml({
   return {
     version: "1.7",
     subset: "PDF/A-3b",
-    files: { [standard.fileName]: file as never },
+    files: { [standard.fileName]: file },
     info: {
       // The library writes these texts into XML as they are
       title: `${config.title} ${config.documentNumber}`.replaceAll(/[<>&]/g, " "),

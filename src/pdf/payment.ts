@@ -9,7 +9,7 @@ import { breakLongWords } from "./text.ts";
 const transfers = ["30", "31", "58"];
 
 /**
- * Returns the text of a GiroCode, by which banking apps fill in the transfer of what is due (EPC069-12, version 2); null
+ * Returns the text of a GiroCode, by which banking apps fill in the transfer of what is due (EPC069-12, version 2). Null
  * unless the invoice is paid in euros by a transfer.
  */
 export function giroCodeText(config: PdfConfig): string | null {

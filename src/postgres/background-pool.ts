@@ -19,8 +19,8 @@ type Connected = (
 ) => void;
 
 /**
- * A pool that releases a connection once, even if it is asked to twice, or for one that it couldn't give. graphile-worker
- * releases its listening connection twice when Postgres goes away during a stop; see docs/internals/upstream.md.
+ * A pool that releases a connection once, even if it is asked to twice. It also accepts the release of none. graphile-worker
+ * does both during a stop: see docs/internals/upstream.md.
  */
 class JobPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;

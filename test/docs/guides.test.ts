@@ -31,6 +31,7 @@ const guides: Record<string, Guide> = {
     write: ["webhook_subscriptions", "all_webhook_subscriptions"],
     version: "unstable",
   },
+  "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
 };
 
 const root = new URL("../../", import.meta.url);

@@ -68,9 +68,13 @@ export async function findOfficialFaults(
 }
 
 /** Returns the ids of the rules that each document breaks, without those that only inform. */
-export async function officialFaults(xmls: string[], form: StructuredForm): Promise<string[][]> {
+export async function officialFaults(
+  xmls: string[],
+  form: StructuredForm,
+  files: RuleFiles = findRuleFiles(),
+): Promise<string[][]> {
   const rules = xmls.map(() => new Set<string>());
-  for (const { document, rule, flag } of await findOfficialFaults(xmls, form)) {
+  for (const { document, rule, flag } of await findOfficialFaults(xmls, form, files)) {
     if (flag !== "information") rules[document]!.add(rule);
   }
   return rules.map((ids) => [...ids].sort());

@@ -31,9 +31,22 @@ export function* randomInvoices(count: number, seed: number): Generator<any, voi
     const form = random.oneOf<StructuredForm>(["zugferd", "xrechnung"]);
     const invoice = withParties(random, randomSums(random, form, n), form);
     const currency = random.below(5) === 0 && invoice.taxStatus !== "tax-free" ? inDollars(invoice) : invoice;
-    const type = random.below(5);
-    yield type === 0 ? cancellationOf(currency) : type === 1 ? creditNoteOf(currency) : currency;
+    yield asType(currency, random.below(5));
   }
+}
+
+/** Turns some invoices into cancellations, credit notes and prepayment invoices. */
+function asType(invoice: any, type: number): any {
+  if (type === 0) return cancellationOf(invoice);
+  if (type === 1) return creditNoteOf(invoice);
+  // XRechnung has no type for prepayments
+  if (type === 2 && invoice.form === "zugferd") {
+    // Intra-Community supplies need a day (BR-IC-11)
+    const needsDay = invoice.totals.taxes.some(({ category }: any) => category === "K");
+    const deliveryDate = needsDay ? invoice.deliveryDate : null;
+    return { ...invoice, documentType: "prepayment", typeCode: "386", deliveryDate };
+  }
+  return invoice;
 }
 
 /** Makes an invoice of random lines, discounts and taxes. */

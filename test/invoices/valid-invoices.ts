@@ -33,6 +33,11 @@ export function validInvoices(): [name: string, config: any][] {
     };
     for (const category of ["Z", "E", "AE", "K", "G"]) {
       invoices[`invoice of the category ${category}`] = taxFreeInvoice(category, { form });
+      invoices[`invoice of the category ${category} to the billing address`] = taxFreeInvoice(
+        category,
+        { form },
+        { shippingAddress: null },
+      );
     }
     return Object.entries(invoices).map(([name, config]): [string, any] => [`${form}: ${name}`, config]);
   });

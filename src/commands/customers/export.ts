@@ -7,7 +7,7 @@ interface DocumentRow {
   config: object;
   content: Buffer | null;
   content_type: string | null;
-  /** What the PDF is rendered from. */
+  /** The config that the PDF is rendered from. */
   source: unknown;
   xml: Buffer | null;
   /** SHA-256 of the deep link code. */

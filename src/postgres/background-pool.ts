@@ -19,18 +19,19 @@ type Connected = (
 ) => void;
 
 /**
- * A pool that releases a connection once, even if it is asked to twice. graphile-worker releases its listening connection
- * twice when Postgres goes away during a stop; see docs/internals/upstream.md.
+ * A pool that releases a connection once, even if it is asked to twice. It also accepts the release of none. graphile-worker
+ * does both during a stop: see docs/internals/upstream.md.
  */
 class JobPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(connected: Connected): void;
   override connect(connected?: Connected): Promise<pg.PoolClient> | void {
     if (!connected) return super.connect();
-    super.connect((error, client, release: Parameters<Connected>[2]) => {
+    // With some errors there is nothing to release, such as after a wait that was too long
+    super.connect((error, client, release?: Parameters<Connected>[2]) => {
       let isReleased = false;
       connected(error, client, (isBroken) => {
-        if (!isReleased) release(isBroken);
+        if (!isReleased) release?.(isBroken);
         isReleased = true;
       });
     });

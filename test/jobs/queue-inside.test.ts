@@ -47,4 +47,22 @@ describe("the inside of graphile-worker", () => {
     assert.deepEqual([pool.totalCount, pool.idleCount], [1, 1]);
     await pool.end();
   });
+
+  it("may release a connection that it couldn't get", async () => {
+    const pool = createJobPool(used.database.loginUrl, 1);
+    const ask = async () => {
+      const { error, release } = await new Promise<{ error: Error | undefined; release: () => void }>(
+        (resolve) => pool.connect((error, _client, release) => resolve({ error, release })),
+      );
+      // Of pg's own pool there is none to call
+      release();
+      return error!.message;
+    };
+    const all = await Promise.all(Array.from({ length: 3 }, () => pool.connect()));
+    pool.options.connectionTimeoutMillis = 10;
+    assert.match(await ask(), /timeout exceeded/);
+    for (const client of all) client.release();
+    await pool.end();
+    assert.match(await ask(), /after calling end/);
+  });
 });

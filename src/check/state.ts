@@ -1,7 +1,7 @@
-import { makePgService } from "postgraphile/adaptors/pg";
 import { LRUCache } from "lru-cache";
 import type { ClientBase } from "pg";
 import { readCatalog } from "../../plugins/index.ts";
+import { withPgService } from "../postgres/pg-service.ts";
 import { computeFingerprint } from "../versions/fingerprint.ts";
 import { printVersion } from "../versions/sdl.ts";
 
@@ -55,10 +55,9 @@ export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
  */
 const sdls = new LRUCache<string, string>({ max: 2 }); // The committed and the current state
 
-async function readSdl(url: string, given?: string): Promise<string> {
+function readSdl(url: string, given?: string): Promise<string> {
   const schemaName = "api_unstable";
-  const pgService = makePgService({ connectionString: url, pubsub: false });
-  try {
+  return withPgService(url, async (pgService) => {
     const catalog = given ?? (await readCatalog(pgService, schemaName));
     const fingerprint = computeFingerprint(catalog);
     const sdl =
@@ -66,7 +65,5 @@ async function readSdl(url: string, given?: string): Promise<string> {
       (await printVersion({ schemaName }, pgService, () => Promise.resolve(catalog)));
     sdls.set(fingerprint, sdl);
     return sdl;
-  } finally {
-    await pgService.release?.();
-  }
+  });
 }

@@ -62,13 +62,8 @@ export async function withPgService<T>(
   connectionString: string,
   work: (service: GraphileConfig.PgServiceConfiguration) => Promise<T>,
 ): Promise<T> {
-  const { makePgService } = await import("postgraphile/adaptors/pg");
-  const service = makePgService({ connectionString, pubsub: false });
-  try {
-    return await work(service);
-  } finally {
-    await service.release?.();
-  }
+  const { withPgService: run } = await import("../postgres/pg-service.ts");
+  return run(connectionString, work);
 }
 
 /** Runs work with a database of the service's own Postgres, which is started for it if it doesn't run, but not migrated. */

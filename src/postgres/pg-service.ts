@@ -10,7 +10,7 @@ import { createRowReader, textReader } from "./pipeline/read-text.ts";
 import type { OnWritten, SendTransactions } from "./pipeline/send-together.ts";
 import { createTransactionSender } from "./pipeline/send-together.ts";
 import type { Waits } from "../lib/fair-queue.ts";
-import { openPoolLike } from "./pool.ts";
+import { openPool, openPoolLike } from "./pool.ts";
 import { withRetries } from "./repeating.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
@@ -104,6 +104,22 @@ export function openDatabaseAccess(
       pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,
   };
+}
+
+/**
+ * Runs work with the library's access to a database, on connections of its own. The library would open them itself, but
+ * would print to the terminal when Postgres ends one, as it does when the database is recreated.
+ */
+export async function withPgService<T>(
+  connectionString: string,
+  work: (service: GraphileConfig.PgServiceConfiguration) => Promise<T>,
+): Promise<T> {
+  const pool = openPool({ connectionString, connectionTimeoutMillis: 0 });
+  try {
+    return await work(makePgService({ pool, pubsub: false }));
+  } finally {
+    await pool.end();
+  }
 }
 
 /** The library's function, with repetition after collisions except for the catalog. */

@@ -28,7 +28,7 @@ after(async () => {
   await service?.close();
 });
 beforeEach(async () => {
-  await rows("truncate events.webhook_subscription, events.outbox, events.event cascade");
+  await service.emptyTables("events.webhook_subscription", "events.outbox", "events.event");
   receiver.answer = (_, response) => response.writeHead(204).end();
   receiver.received.length = 0;
 });

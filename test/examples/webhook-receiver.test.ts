@@ -54,7 +54,7 @@ describe("the example of a receiver", () => {
   });
   beforeEach(async () => {
     inbox = join(folder.path, `inbox-${files++}.jsonl`);
-    await bench.rows("truncate events.webhook_subscription, events.outbox, events.event cascade");
+    await bench.empty("events.webhook_subscription", "events.outbox", "events.event");
     webhooks = startTestWebhooks(bench.service.loginUrl, { clock: fast(0.001) });
   });
   afterEach(async () => {

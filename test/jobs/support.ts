@@ -81,7 +81,10 @@ export class Queue {
 
   /** Deletes all jobs, including running ones. */
   async clear(): Promise<void> {
-    await this.owner.query("delete from graphile_worker._private_jobs");
+    // Workers lock jobs in another order
+    await this.owner.query(
+      "lock table graphile_worker._private_jobs in exclusive mode; delete from graphile_worker._private_jobs",
+    );
   }
 
   /** Ends the worker's connections, as an administrator may. Returns their number. */

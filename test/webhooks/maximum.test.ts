@@ -8,7 +8,7 @@ const webhookLimits = { ...defaultWebhookLimits, maxSubscriptionsPerToken: 3, ma
 
 describe("the maximum of subscriptions", () => {
   const bench = useBench({ versions, settings: { explorer: false, webhookLimits } });
-  beforeEach(() => bench.rows("truncate events.webhook_subscription cascade"));
+  beforeEach(() => bench.empty("events.webhook_subscription"));
   const input = { topic: "product.created", url: "https://shop.example/hook", apiVersion: "unstable" };
   const create = (options: { token?: string; version?: string } = {}) =>
     bench.mutate("webhookSubscriptionCreate", input, "webhookSubscription { id }", options);
@@ -56,12 +56,12 @@ describe("the maximum of subscriptions", () => {
   it("holds in all, and for what administrators make by SQL", async () => {
     await insert(6);
     assert.deepEqual(assertRefused(await create(), "TOO_MANY_SUBSCRIPTIONS", null), { maximum: 6 });
-    await bench.rows("truncate events.webhook_subscription cascade");
+    await bench.empty("events.webhook_subscription");
     await insert(994);
     await assert.rejects(insert(7), /There are 1000 webhook subscriptions; more are not allowed/);
     await insert(7, null, "select set_config('service.max_subscriptions', '1001', true)");
     const { id } = await bench.service.credential({ name: "by SQL" });
-    await bench.rows("truncate events.webhook_subscription cascade");
+    await bench.empty("events.webhook_subscription");
     await assert.rejects(
       insert(101, id),
       /The credential has 100 webhook subscriptions; more are not allowed/,

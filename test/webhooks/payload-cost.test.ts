@@ -32,7 +32,7 @@ describe("payload queries", () => {
   });
   beforeEach(async () => {
     receiver.received = [];
-    await bench.rows("truncate events.webhook_subscription, events.outbox, events.event cascade");
+    await bench.empty("events.webhook_subscription", "events.outbox", "events.event");
   });
   afterEach(async () => {
     await webhooks?.stop();

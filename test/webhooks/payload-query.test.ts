@@ -16,7 +16,7 @@ before(async () => {
 });
 beforeEach(async () => {
   receiver.received = [];
-  await bench.rows("truncate events.webhook_subscription, events.outbox, events.event cascade");
+  await bench.empty("events.webhook_subscription", "events.outbox", "events.event");
 });
 after(() => receiver.close());
 

@@ -410,18 +410,21 @@ test("a write that wasn't waited for isn't confirmed, and repeated only when a s
       async () =>
         (await admin.query("select from pg_stat_replication where sync_state = 'sync'")).rowCount === 1,
     );
-    const waiting = async (query = "mutation.run") =>
-      (
-        await admin.query<{ pid: number }>(
-          "select pid from pg_stat_activity where wait_event = 'SyncRep' and query ~ $1",
-          [query],
-        )
-      ).rows;
+    // By which connection it is: the services also write how much they are used, and wait too
+    const waiting = (whose: string) =>
+      `select pid from pg_stat_activity where wait_event = 'SyncRep' and ${whose}`;
+    const untilWaiting = (whose: string) =>
+      until(async () => (await admin.query(waiting(whose))).rowCount === 1);
+    const stopWaiting = async (whose: string) => {
+      await untilWaiting(whose);
+      await admin.query(`select pg_cancel_backend(pid) from (${waiting(whose)}) w`);
+    };
+    const ofMutation = "query ~ 'mutation.run'";
     // One of them is promoted, unless this test runs alone
     const resumes = await Promise.all(["one", "two"].map(freeze));
     const resume = () => resumes.forEach((each) => each());
     t.after(resume);
-    const pool = createPool(primary.loginUrl, { max: 1 });
+    const pool = createPool(primary.loginUrl, { max: 1, name: "writer" });
     t.after(() => pool.end());
     // A failover may lose it. Asked for at once: a refusal that nobody awaits yet ends the process
     const refused = assert.rejects(
@@ -430,20 +433,18 @@ test("a write that wasn't waited for isn't confirmed, and repeated only when a s
       ),
       { code: "UNREPLICATED" },
     );
-    await until(async () => (await waiting("commit")).length === 1);
-    await admin.query("select pg_cancel_backend($1)", [(await waiting("commit"))[0]!.pid]);
+    await stopWaiting("application_name = 'writer'");
     await refused;
     // This has only the connection in common with it
     assert.deepEqual(await readAs(pool, "service_auth", "select 1 as one"), [{ one: 1 }]);
     for (const key of [null, "a key"]) {
       const answer = rename(`with ${key}`, key);
-      await until(async () => (await waiting()).length === 1);
-      await admin.query("select pg_cancel_backend($1)", [(await waiting())[0]!.pid]);
+      await stopWaiting(ofMutation);
       const { codes, body } = await answer;
       assert.deepEqual([codes, body.errors[0].extensions.retryable], [["SERVICE_UNAVAILABLE"], key !== null]);
     }
     const again = rename("with a key", "a key");
-    await until(async () => (await waiting()).length === 1);
+    await untilWaiting(ofMutation);
     resume();
     assert.equal((await again).body.data?.suppliersUpsert.suppliers[0].name, "with a key");
   });

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { EventEmitter } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { withClient } from "../../src/postgres/client.ts";
@@ -49,6 +51,25 @@ async function ended(child: ReturnType<typeof startIt>): Promise<{ code: number;
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
   const [code] = await once(child, "close");
   return { code, output };
+}
+
+/** Connects again at once whenever the connection is cut, as a service does, while something is done. */
+async function whileConnecting<T>(work: () => Promise<T>): Promise<T> {
+  const end = Promise.withResolvers<void>();
+  let isOver = false;
+  const connecting = (async () => {
+    for (; !isOver; await sleep(5))
+      await withClient(database.adminUrl, (client) =>
+        Promise.race([once(client as EventEmitter, "end"), end.promise]),
+      ).catch(() => {});
+  })();
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    end.resolve();
+    await connecting;
+  }
 }
 
 const shadow = () => `${new URL(database.adminUrl).pathname.slice(1)}_shadow`;
@@ -114,7 +135,7 @@ test("uncommit brings it back, and reset makes the database anew, with all that 
   await project.write(`db/current/${name}`, `select pg_sleep(1);\n${shapes}`);
   await watching.said(/has been run \(5-try\.sql\), in \d{4,} ms/);
   const length = watching.output().length;
-  const { code, output } = await graphileMigrate("reset", "--erase");
+  const { code, output } = await whileConnecting(() => graphileMigrate("reset", "--erase"));
   assert.equal(code, 0, output);
   assert.deepEqual(await rows(facts), []);
   await until(() => /has been run \(5-try\.sql\)/.test(watching.output().slice(length)));

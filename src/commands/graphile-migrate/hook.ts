@@ -29,6 +29,8 @@ const steps: Record<string, () => Promise<void>> = {
         `There is a database ${name} that graphile-migrate hasn't made: rename it, drop it, or set SHADOW_DATABASE_URL.`,
       );
     }),
+  /** With its connections at once: a service opens others before graphile-migrate drops it. */
+  drop: () => onServer((admin) => dropDatabase(admin, name)),
   async check() {
     // Loaded when needed: it takes most of the time of the other steps
     const { checkCurrent } = await import("../../check/rehearsal.ts");

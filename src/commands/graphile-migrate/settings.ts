@@ -20,7 +20,7 @@ export default {
   shadowConnectionString: urls.SHADOW_DATABASE_URL,
   rootConnectionString: urls.ROOT_DATABASE_URL,
   beforeReset: [
-    { _: "sql", file: "disconnect.sql", root: true, shadow: false },
+    { ...hook("drop"), shadow: false },
     // A commit also recreates the shadow database first
     { ...hook(isCommit ? "own check" : "own"), shadow: true },
   ],

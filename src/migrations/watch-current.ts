@@ -11,6 +11,7 @@ import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { isLockFailure } from "./retry-locked.ts";
 import { Shadow } from "./shadow.ts";
+import { takeTurn } from "./turn.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import { settlesWithin } from "../lib/within.ts";
@@ -22,11 +23,6 @@ const lookEveryMs = 1_000;
 /** Milliseconds before a lost connection is opened again. */
 const reconnectMs = 250;
 const reconnectAttempts = 20;
-/**
- * Milliseconds for a program that has recreated the database to finish its migrations. graphile-migrate doesn't wait for
- * the migration lock. It fails when the lock is taken, after it has dropped the database.
- */
-const recreatedMs = 2_000;
 /** Milliseconds after which a file is gone: some programs remove one before they write it again. */
 const goneMs = 300;
 
@@ -118,11 +114,18 @@ export class CurrentWatch {
     this.#isRunning = true;
     for (let seen = 0; seen !== this.#requested && !this.#stopping.signal.aborted;) {
       seen = this.#requested;
-      await this.#runOnce();
+      await this.#runInTurn();
       const migrator = await this.#migrator?.catch(() => null);
       this.#state = (await migrator?.state().catch(() => null)) ?? this.#state;
     }
     this.#isRunning = false;
+  }
+
+  async #runInTurn(): Promise<void> {
+    const { signal } = this.#stopping;
+    const turn = await takeTurn(this.#adminUrl, { signal, onWait: this.#options.onWait });
+    if (!signal.aborted) await this.#runOnce();
+    await turn.end().catch(() => {});
   }
 
   async #runOnce(): Promise<void> {
@@ -208,7 +211,6 @@ export class CurrentWatch {
     }
   }
 
-  /** Connects; to a database that another program has recreated when that has had time to migrate it. */
   async #connect(): Promise<Migrator> {
     const onWait = (line: string) => (this.#isLocked ? undefined : this.#options.onWait?.(line));
     const migrator = await Migrator.open(this.#adminUrl, { ...this.#options, onWait });
@@ -216,8 +218,7 @@ export class CurrentWatch {
       const database = await migrator.readDatabaseOid();
       if (this.#database !== null && this.#database !== database) {
         this.#options.rehearsal.begin();
-        await pause(recreatedMs, this.#stopping.signal);
-        // Fails while the database has no migrations, and when it was dropped meanwhile
+        // Fails while the database has no migrations
         await migrator.readLastRun();
       }
       this.#database = database;

@@ -1,9 +1,14 @@
 import { migrationsFolder } from "../../migrations/migration-files.ts";
+import { takeTurn } from "../../migrations/turn.ts";
 import { readSettings } from "../../process/settings.ts";
 import { migrationUrls } from "./urls.ts";
 
 const { urls, adminUrl } = await migrationUrls(readSettings());
 const isCommit = process.argv.includes("commit");
+
+// `watch` would keep its turn, others change nothing
+const changing = ["migrate", "current", "commit", "uncommit", "reset"];
+if (changing.some((command) => process.argv.includes(command))) (await takeTurn(adminUrl)).keepToTheEnd();
 
 // Hooks are processes of their own, and get no DATABASE_URL
 process.env.SERVICE_ADMIN_URL = adminUrl;

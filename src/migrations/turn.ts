@@ -24,9 +24,9 @@ export interface TurnOptions {
 }
 
 /**
- * Waits for a turn. graphile-migrate and `erp db watch` take turns: the one doesn't wait for the lock of migrations, but
- * fails when the other has it, and drops the database where no lock in it would stay. So this is a lock in another database.
- * Without rights to connect to that, there are no turns.
+ * Waits for a turn. graphile-migrate and `erp db watch` take turns, because the one fails when the other has the lock of
+ * migrations. It may drop the database, with its locks, so this is a lock in another database. Without rights to connect to
+ * that, there are no turns.
  *
  * @param adminUrl the database that is to be changed
  */

@@ -8,26 +8,19 @@ import {
   readCurrent,
 } from "./migration-files.ts";
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
-import { Migrator } from "./migrator.ts";
+import { DatabaseAway, isOpen, LastingMigrator } from "./lasting-migrator.ts";
+import type { Migrator } from "./migrator.ts";
 import { isLockFailure } from "./retry-locked.ts";
 import { Shadow } from "./shadow.ts";
 import { takeTurn } from "./turn.ts";
-import { UserError } from "../errors/user-error.ts";
-import { pause, retry } from "../lib/retry.ts";
-import { settlesWithin } from "../lib/within.ts";
+import { pause } from "../lib/retry.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
 /** Milliseconds between two looks for changes without a notice: of files on some network drives, and by other programs. */
 const lookEveryMs = 1_000;
-/** Milliseconds before a lost connection is opened again. */
-const reconnectMs = 250;
-const reconnectAttempts = 20;
 /** Milliseconds after which a file is gone: some programs remove one before they write it again. */
 const goneMs = 300;
-
-/** Milliseconds after which a connection that was cut has ended. */
-const cutMs = 50;
 
 /** The result of handling a change. */
 export interface Run {
@@ -58,7 +51,7 @@ export class CurrentWatch {
   readonly #options: WatchOptions;
   readonly #shadow: Shadow;
   readonly #stopping = new AbortController();
-  #migrator: Promise<Migrator> | null = null;
+  readonly #connection: LastingMigrator;
   /** The number of requested runs; a run repeats while it grows. */
   #requested = 0;
   #isRunning = false;
@@ -69,10 +62,8 @@ export class CurrentWatch {
   #ranWith = Promise.resolve("");
   /** The state of the database after the last run, see {@link Migrator.state}. */
   #state = "";
-  /** Identifies the database of the last run; null before the first, and while this recreates it. */
-  #database: number | null = null;
-  /** Whether the last run was given up because others hold a lock, and is tried again until it gets it. */
-  #isLocked = false;
+  /** The thing that the last run was given up for, and is tried again until it gets: a lock that others hold, or the database. */
+  #lacks: "lock" | "database" | null = null;
 
   /** @param adminUrl the database, as a role that may become its owner */
   constructor(adminUrl: string, options: WatchOptions) {
@@ -80,6 +71,13 @@ export class CurrentWatch {
     this.#options = options;
     this.#shadow = new Shadow(adminUrl, options);
     const { signal } = this.#stopping;
+    this.#connection = new LastingMigrator(adminUrl, {
+      ...options,
+      signal,
+      onWait: (line) => (this.#lacks === "lock" ? undefined : options.onWait?.(line)),
+      onRecreated: () => options.rehearsal.begin(),
+      onLost: () => this.#ask(),
+    });
     for (const folder of ["current", "fixtures"]) {
       const watcher = watch(join(migrationsFolder, folder), { recursive: true, signal }, () =>
         this.#onChange(),
@@ -94,8 +92,7 @@ export class CurrentWatch {
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);
-    const migrator = await this.#migrator?.catch(() => null);
-    await migrator?.close().catch(() => {});
+    await this.#connection.close();
     await this.#shadow.close();
   }
 
@@ -115,8 +112,6 @@ export class CurrentWatch {
     for (let seen = 0; seen !== this.#requested && !this.#stopping.signal.aborted;) {
       seen = this.#requested;
       await this.#runInTurn();
-      const migrator = await this.#migrator?.catch(() => null);
-      this.#state = (await migrator?.state().catch(() => null)) ?? this.#state;
     }
     this.#isRunning = false;
   }
@@ -124,56 +119,62 @@ export class CurrentWatch {
   async #runInTurn(): Promise<void> {
     const { signal } = this.#stopping;
     const turn = await takeTurn(this.#adminUrl, { signal, onWait: this.#options.onWait });
-    if (!signal.aborted) await this.#runOnce();
-    await turn.end().catch(() => {});
+    try {
+      if (!signal.aborted) await this.#runOnce();
+    } finally {
+      await turn.end().catch(() => {});
+    }
   }
 
   async #runOnce(): Promise<void> {
     const { onRun, onDeleted: onGone, rehearsal } = this.#options;
     const since = this.#since ?? performance.now();
     this.#since = null;
-    this.#ranWith = filesSignature();
+    // Before the files are read: what is saved meanwhile is another change
+    await (this.#ranWith = filesSignature());
     const shadow = this.#shadow;
     let migrator: Migrator | undefined;
     try {
-      migrator = await this.#opened();
+      migrator = await this.#connection.open();
       const gone = await this.#findDeleted(migrator);
       const isAnew = gone.length > 0 && (await this.#recreate(() => onGone(gone)));
-      const current = (migrator = await this.#opened());
+      if (isAnew) migrator = undefined;
+      const current = (migrator = await this.#connection.open());
       const present = await presentFiles();
-      const isNew =
-        isAnew ||
-        (await current.withLock(() => current.runCurrent({ files: present, rehearsal, shadow }))).isNew;
+      // Before it begins and before others may: what they do meanwhile is another change
+      this.#state = await current.state();
+      const run = async () => {
+        const { isNew } = await current.runCurrent({ files: present, rehearsal, shadow });
+        this.#state = await current.state();
+        return isNew;
+      };
+      const isNew = isAnew || (await current.withLock(run));
       const files = present.map(({ name }) => name);
       if (this.#stopping.signal.aborted) return;
-      this.#isLocked = false;
+      this.#lacks = null;
       onRun({ files, isNew, ms: performance.now() - since });
-      void shadow.follow(present, await migrator.state());
+      void shadow.follow(present, this.#state);
     } catch (error) {
       // With a connection that was cut nothing has failed: it runs again on the next one
-      if (migrator === undefined || !(await settlesWithin(cutMs, migrator.ended)))
-        this.#failed(error as Error);
+      if (migrator === undefined || (await isOpen(migrator))) this.#failed(error as Error);
     }
   }
 
   #failed(error: Error): void {
     const { onFailure, onWait } = this.#options;
-    const wasLocked = this.#isLocked;
-    this.#isLocked = isLockFailure(error.cause);
-    if (this.#stopping.signal.aborted || (wasLocked && this.#isLocked)) return;
+    const lacked = this.#lacks;
+    this.#lacks = isLockFailure(error.cause) ? "lock" : error instanceof DatabaseAway ? "database" : null;
+    if (this.#stopping.signal.aborted || (this.#lacks !== null && this.#lacks === lacked)) return;
     onFailure(error);
-    if (this.#isLocked) onWait?.("It is tried again until it gets that lock.");
-  }
-
-  #opened(): Promise<Migrator> {
-    return (this.#migrator ??= this.#open());
+    if (this.#lacks === "lock") onWait?.("It is tried again until it gets that lock.");
+    if (this.#lacks === "database") onWait?.("It is tried again until the database is back.");
   }
 
   /** Recreates the database, whose connections end. @returns whether that was possible */
   async #recreate(work: () => Promise<boolean>): Promise<boolean> {
     this.#options.rehearsal.begin();
     const isAnew = await work();
-    if (isAnew) this.#migrator = this.#database = null;
+    if (isAnew) this.#connection.forget();
     return isAnew;
   }
 
@@ -186,52 +187,9 @@ export class CurrentWatch {
     return gone.map(({ name }) => name || "A file of db/current");
   }
 
-  async #open(): Promise<Migrator> {
-    const { signal } = this.#stopping;
-    try {
-      const migrator = await retry(() => this.#connect(), {
-        pauseMs(error, failures) {
-          // Only a database that is away, as while it is recreated, may come back
-          if ((error as Error).cause === undefined || failures >= reconnectAttempts) throw error;
-          return reconnectMs;
-        },
-      });
-      // The database may have been recreated, without what is in db/current
-      const opened = this.#migrator;
-      void migrator.ended.then(async () => {
-        if (this.#migrator !== opened) return;
-        this.#migrator = null;
-        await pause(reconnectMs, signal);
-        if (!signal.aborted) this.#ask();
-      });
-      return migrator;
-    } catch (error) {
-      this.#migrator = null;
-      throw error;
-    }
-  }
-
-  async #connect(): Promise<Migrator> {
-    const onWait = (line: string) => (this.#isLocked ? undefined : this.#options.onWait?.(line));
-    const migrator = await Migrator.open(this.#adminUrl, { ...this.#options, onWait });
-    try {
-      const database = await migrator.readDatabaseOid();
-      if (this.#database !== null && this.#database !== database) {
-        this.#options.rehearsal.begin();
-        // Fails while the database has no migrations
-        await migrator.readLastRun();
-      }
-      this.#database = database;
-      return migrator;
-    } catch (cause) {
-      await migrator.close().catch(() => {});
-      throw new UserError("The database is being recreated.", { cause });
-    }
-  }
-
   /** Whether another program has migrated the database, such as graphile-migrate. */
   async #isMigrated(): Promise<boolean> {
-    const migrator = await this.#migrator?.catch(() => null);
+    const migrator = await this.#connection.present();
     const state = await migrator?.state().catch(() => undefined);
     return state !== undefined && state !== this.#state && !this.#isRunning;
   }
@@ -241,7 +199,11 @@ export class CurrentWatch {
     while (!signal.aborted) {
       await pause(lookEveryMs, signal);
       if (this.#isRunning || signal.aborted) continue;
-      if (this.#isLocked || (await filesSignature()) !== (await this.#ranWith) || (await this.#isMigrated()))
+      if (
+        this.#lacks !== null ||
+        (await filesSignature()) !== (await this.#ranWith) ||
+        (await this.#isMigrated())
+      )
         this.#ask();
     }
   }

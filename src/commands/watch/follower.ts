@@ -65,9 +65,12 @@ export class Follower implements Rehearsal {
       return (await this.#app.reload()).length > 0;
     } catch (error) {
       // A lost connection is no failure: it is retried when the database is back
-      const isAway = databaseFailure(error)?.code === "SERVICE_UNAVAILABLE";
-      if (!isAway) say(`The API stays as it was: ${String(error)}`);
+      if (!isLoss(error)) say(`The API stays as it was: ${String(error)}`);
       return false;
     }
   }
 }
+
+/** Whether an error says that the database can't be reached, or one that it came from. */
+const isLoss = (error: unknown): boolean =>
+  error instanceof Error && (databaseFailure(error)?.code === "SERVICE_UNAVAILABLE" || isLoss(error.cause));

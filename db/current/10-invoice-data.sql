@@ -156,7 +156,7 @@ alter table erp.sales_order_line_item
   add constraint order_line_item_tax_category_is_known check (tax_category ~ '^(S|Z|E|AE|K|G)$')
     not enforced,
   add constraint order_line_item_tax_category_matches_rate
-    check ((tax_category = 'S') = (tax_rate > 0)) not enforced,
+    check (tax_category !~ '^(S|Z|E|AE|K|G)$' or (tax_category = 'S') = (tax_rate > 0)) not enforced,
   add constraint order_line_item_exemption_code_has_its_form
     check (exemption_code is null or exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'
       and tax_category is not null and tax_category ~ '^(E|AE|K|G)$') not enforced,

@@ -4,7 +4,7 @@
 comment on schema api_unstable is
   E'@floats currencies document_create_input document_create_line_input events goods_receipt_create_input '
   'goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts '
-  'invoice_taxes invoices order_line_items order_line_upsert_input order_upsert_input orders price '
+  'invoice_tax invoices order_line_items order_line_upsert_input order_upsert_input orders price '
   'product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements '
   'supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers '
   'webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions\n'
@@ -36,7 +36,7 @@ drop function if exists erp.create_order_document(uuid, text, uuid[], uuid);
 --!include erp/seller.sql
 --!include erp/credited_total.sql
 --!include erp/reversal_of.sql
---!include erp/prepayments.sql
+--!include erp/standing_prepayments.sql
 --!include erp/invoice_terms.sql
 --!include erp/document_title.sql
 --!include erp/document_config.sql
@@ -44,7 +44,7 @@ drop function if exists erp.create_order_document(uuid, text, uuid[], uuid);
 --!include erp/reversal_config.sql
 --!include ledger/keep_cancellations.sql
 --!include erp/creditable_lines.sql
---!include erp/credit_lines.sql
+--!include erp/require_credit_lines.sql
 --!include erp/converted_taxes.sql
 --!include erp/credit_note_config.sql
 --!include erp/require_invoice.sql

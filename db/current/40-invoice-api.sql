@@ -21,14 +21,6 @@ comment on constraint order_due_date_is_plausible on erp.sales_order is
 comment on constraint order_exchange_rate_date_is_plausible on erp.sales_order is
   E'@userError OUT_OF_RANGE exchange_rate_date\nThe year must be between 1900 and 9999.';
 
--- The name of the type of an invoice's taxes
-do $$
-begin
-  execute format('comment on schema api_unstable is %L',
-    replace(obj_description('api_unstable'::regnamespace, 'pg_namespace'), 'invoice_taxes', 'invoice_tax'));
-end
-$$;
-
 select api_meta.allow('service_writer', 'erp.customer',
   'update (invoice_form, buyer_reference, electronic_address, electronic_address_scheme, registration_id)');
 select api_meta.allow('service_writer', 'erp.sales_order',

@@ -6396,7 +6396,7 @@ comment on function api_meta.view_targets(regclass) is 'Returns the columns of a
 create schema api_unstable;
 grant usage on schema api_unstable to service_api;
 grant usage on schema api_unstable to service_writer;
-comment on schema api_unstable is '@floats currencies events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts order_line_items order_line_upsert_input orders price product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
+comment on schema api_unstable is '@floats currencies document_create_input document_create_line_input events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts invoice_tax invoices order_line_items order_line_upsert_input order_upsert_input orders price product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
 The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
 
 create type api_unstable.bin_location_create_input as (
@@ -6552,6 +6552,11 @@ create type api_unstable.customer_upsert_input as (
   bound_sales_channel_id uuid,
   default_payment_method_id uuid,
   salutation_id uuid,
+  invoice_form api_unstable.invoice_form,
+  buyer_reference text,
+  electronic_address text,
+  electronic_address_scheme text,
+  registration_id text,
   tags text[]
 );
 comment on type api_unstable.customer_upsert_input is 'A customer as they are to be. Omitted fields keep their value; null clears them.';
@@ -6580,6 +6585,11 @@ comment on column api_unstable.customer_upsert_input.default_payment_method_id i
 Id of the way to pay that the customer prefers.';
 comment on column api_unstable.customer_upsert_input.salutation_id is '@gid Salutation
 Id of the form of address.';
+comment on column api_unstable.customer_upsert_input.invoice_form is 'Form of the customer''s invoices. A new customer gets pdf by default.';
+comment on column api_unstable.customer_upsert_input.buyer_reference is 'Reference that the customer wants on invoices, such as a Leitweg-ID (BT-10); at most 255 characters. XRechnung needs one.';
+comment on column api_unstable.customer_upsert_input.electronic_address is 'Electronic address that the customer receives invoices at (BT-49); at most 255 characters. It needs its scheme.';
+comment on column api_unstable.customer_upsert_input.electronic_address_scheme is 'Kind of the electronic address: EM for an e-mail address, otherwise a code of the list EAS, such as 0204 for a Leitweg-ID.';
+comment on column api_unstable.customer_upsert_input.registration_id is 'Number of the company in an official register (BT-47); at most 255 characters.';
 comment on column api_unstable.customer_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
 
 create type api_unstable.customers_upsert_input as (
@@ -6609,18 +6619,34 @@ create type api_unstable.document_create_input as (
   order_id uuid,
   document_type text,
   fulfillment_ids uuid[],
-  referenced_document_id uuid
+  referenced_document_id uuid,
+  lines api_unstable.document_create_line_input[],
+  amount numeric
 );
 comment on type api_unstable.document_create_input is 'A document to make of an order.';
 comment on column api_unstable.document_create_input.order_id is '@notNull
 @gid Order
 Id of the order.';
 comment on column api_unstable.document_create_input.document_type is '@notNull
-Technical name of the type: invoice, delivery_note, credit_note or storno.';
+Technical name of the type: invoice, delivery_note, credit_note, storno or prepayment.';
 comment on column api_unstable.document_create_input.fulfillment_ids is '@gid Fulfillment
 Ids of the fulfillments that an invoice charges, 1 to 250, or of the one that a delivery note lists. Left out, the invoice charges all that was shipped and that no other invoice charges; the delivery note lists the newest fulfillment.';
 comment on column api_unstable.document_create_input.referenced_document_id is '@gid Document
 Id of the invoice that a credit_note or storno takes back. May be left out when only one is not taken back yet.';
+comment on column api_unstable.document_create_input.lines is '1 to 250 lines that a credit_note credits, each of another line of the invoice. Left out, the credit note credits all that is left of the invoice.';
+comment on column api_unstable.document_create_input.amount is 'Amount of a prepayment with tax, in the currency of the order: at most what is not invoiced yet.';
+
+create type api_unstable.document_create_line_input as (
+  order_line_item_id uuid,
+  quantity integer,
+  amount numeric
+);
+comment on type api_unstable.document_create_line_input is 'A line that a credit note credits, as a whole or in part.';
+comment on column api_unstable.document_create_line_input.order_line_item_id is '@notNull
+@gid OrderLineItem
+Id of the line of the order, which the invoice charges.';
+comment on column api_unstable.document_create_line_input.quantity is 'Units that are credited, at their price less their share of discounts; at most what is not credited yet. Left out, only the amount is credited.';
+comment on column api_unstable.document_create_line_input.amount is 'Amount that is credited, in the currency of the order: with tax if the prices of the order include it. Left out, the price of the units.';
 
 create type api_unstable.document_create_payload as (
   document uuid,
@@ -7029,6 +7055,34 @@ comment on column api_unstable.goods_receipt_update_input.comment is 'Free note.
 comment on column api_unstable.goods_receipt_update_input.is_draft is '@neverNull
 Whether the receipt is only a draft; until it is approved.';
 
+create type api_unstable.invoice_form as enum (
+  'pdf',
+  'zugferd',
+  'xrechnung'
+);
+comment on type api_unstable.invoice_form is '@value pdf A PDF without structured data.
+@value zugferd A PDF that contains the invoice as XML: ZUGFeRD, which is Factur-X in France.
+@value xrechnung XML as German authorities take it. The PDF of such an invoice is only a copy.
+The form of a customer''s invoices. All but pdf follow EN 16931.';
+
+create type api_unstable.invoice_tax as (
+  category text,
+  rate numeric,
+  net numeric,
+  tax numeric,
+  exemption_code text
+);
+comment on type api_unstable.invoice_tax is 'Amounts of an invoice at one tax category and rate (BG-23).';
+comment on column api_unstable.invoice_tax.category is '@notNull
+Tax category of UNTDID 5305 (BT-118), for example S for the standard or a reduced rate.';
+comment on column api_unstable.invoice_tax.rate is '@notNull
+Tax rate in percent (BT-119).';
+comment on column api_unstable.invoice_tax.net is '@notNull
+Amount without tax that is taxed at the rate (BT-116).';
+comment on column api_unstable.invoice_tax.tax is '@notNull
+Tax at the rate (BT-117).';
+comment on column api_unstable.invoice_tax.exemption_code is 'Code of the list VATEX for the reason why there is no tax (BT-121).';
+
 create type api_unstable.order_cancel_input as (
   id uuid
 );
@@ -7062,6 +7116,10 @@ create type api_unstable.order_line_upsert_input as (
   unit_price numeric,
   total_price numeric,
   tax_rate numeric,
+  tax_category text,
+  exemption_code text,
+  discount_reason text,
+  unit_code text,
   "position" integer
 );
 comment on type api_unstable.order_line_upsert_input is 'A line of an order as it is to be. Omitted fields keep their value; null clears them.';
@@ -7079,6 +7137,10 @@ comment on column api_unstable.order_line_upsert_input.quantity is 'Units ordere
 comment on column api_unstable.order_line_upsert_input.unit_price is 'Price of one unit with tax, in the currency of the order.';
 comment on column api_unstable.order_line_upsert_input.total_price is 'Price of the line with tax, in cents: more decimals are rounded. When left out beside a unit price or a quantity, their product.';
 comment on column api_unstable.order_line_upsert_input.tax_rate is 'Tax rate in percent, from 0 to 100.';
+comment on column api_unstable.order_line_upsert_input.tax_category is 'Tax category of UNTDID 5305: S standard or reduced rate, Z zero rate, E exempt, AE reverse charge, K intra-Community supply, G export. S needs a tax rate above 0, the others one of 0. By default it follows from the tax rate and the tax status of the order.';
+comment on column api_unstable.order_line_upsert_input.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX, such as VATEX-EU-AE. It needs a tax category of E, AE, K or G. By default the code of the category.';
+comment on column api_unstable.order_line_upsert_input.discount_reason is 'Reason why the total is less than the unit price times the quantity (BT-139); at most 255 characters.';
+comment on column api_unstable.order_line_upsert_input.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130), such as C62 for pieces or KGM for kilograms. By default the unit of the product.';
 comment on column api_unstable.order_line_upsert_input."position" is 'Place of the line within its order, by which documents list lines. When left out of a new line, it comes after those that are there, in the order of the call.';
 
 create type api_unstable.order_shipment_complete_input as (
@@ -7136,6 +7198,13 @@ create type api_unstable.order_upsert_input as (
   payment_method_id uuid,
   shipping_address jsonb,
   billing_address jsonb,
+  buyer_reference text,
+  purchase_order_number text,
+  due_date date,
+  paid_amount numeric,
+  exchange_rate numeric,
+  exchange_rate_date date,
+  exchange_rate_source text,
   line_items api_unstable.order_line_upsert_input[],
   tags text[]
 );
@@ -7159,6 +7228,13 @@ comment on column api_unstable.order_upsert_input.payment_method_id is '@gid Pay
 Id of the way to pay.';
 comment on column api_unstable.order_upsert_input.shipping_address is 'Shipping address: an object with the keys of FulfillmentOrder.shippingAddress.';
 comment on column api_unstable.order_upsert_input.billing_address is 'Billing address: an object with the same keys.';
+comment on column api_unstable.order_upsert_input.buyer_reference is 'Reference that the buyer wants on invoices of this order (BT-10); at most 255 characters. By default the customer''s.';
+comment on column api_unstable.order_upsert_input.purchase_order_number is 'Number of the buyer''s purchase order (BT-13); at most 255 characters.';
+comment on column api_unstable.order_upsert_input.due_date is 'Day on which invoices of the order are due (BT-9). By default it follows from the merchant''s days for payment.';
+comment on column api_unstable.order_upsert_input.paid_amount is 'Amount that the customer has paid already (BT-113), in the currency of the order and in cents: more decimals are rounded. Invoices deduct it.';
+comment on column api_unstable.order_upsert_input.exchange_rate is 'Units of the order''s currency per unit of the default currency, for the tax on invoices. It needs its date and source. By default the rate of the day of delivery.';
+comment on column api_unstable.order_upsert_input.exchange_rate_date is 'Day on which the exchange rate was published.';
+comment on column api_unstable.order_upsert_input.exchange_rate_source is 'Publisher of the exchange rate, for example ecb; at most 255 characters.';
 comment on column api_unstable.order_upsert_input.line_items is 'All lines that the order is to have, up to 250. Lines that are not among them go.';
 comment on column api_unstable.order_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
 
@@ -7346,6 +7422,7 @@ create type api_unstable.product_upsert_input as (
   description text,
   gtin text,
   manufacturer_number text,
+  unit_code text,
   tax_rate numeric,
   is_batch_managed boolean,
   reorder_point integer,
@@ -7370,6 +7447,7 @@ comment on column api_unstable.product_upsert_input.name is 'Name of the product
 comment on column api_unstable.product_upsert_input.description is 'Text that describes the product to buyers.';
 comment on column api_unstable.product_upsert_input.gtin is 'Global Trade Item Number (EAN, UPC); at most 255 characters.';
 comment on column api_unstable.product_upsert_input.manufacturer_number is 'Number that the manufacturer gave the product; at most 255 characters.';
+comment on column api_unstable.product_upsert_input.unit_code is 'Unit that the product is counted in, of UN/ECE Recommendation 20, such as C62 for pieces or KGM for kilograms. Invoices show C62 by default.';
 comment on column api_unstable.product_upsert_input.tax_rate is 'Tax rate in percent, from 0 to 100. 19 when left out of a new product.';
 comment on column api_unstable.product_upsert_input.is_batch_managed is 'Whether every movement of the product must name batches. It can''t change while there is stock.';
 comment on column api_unstable.product_upsert_input.reorder_point is 'Stock, over all warehouses, at which the product is to be ordered again; not negative.';
@@ -8026,7 +8104,8 @@ create type api_unstable.warning_code as enum (
   'SURPLUS',
   'ORDER_CANCELLED',
   'PRICE_CONVERTED',
-  'DOCUMENT_INCOMPLETE'
+  'DOCUMENT_INCOMPLETE',
+  'DOCUMENT_NOT_MADE'
 );
 comment on type api_unstable.warning_code is '@value OTHER A warning that this version has no code for; the message describes it.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, because a later one exists. Field details has its countedAt and quantity.
@@ -8036,6 +8115,7 @@ comment on type api_unstable.warning_code is '@value OTHER A warning that this v
 @value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, its units become a line without an order. Field details is the same as for SURPLUS.
 @value PRICE_CONVERTED Prices of a supplier order were converted from another currency. Field details names the order and both currencies.
 @value DOCUMENT_INCOMPLETE A document was created without data that the law demands. Field details lists it in missing, for example merchant.vatId, and has the documentNumber.
+@value DOCUMENT_NOT_MADE The goods were shipped, but the invoice was refused for the reason in the message. Field details has the documentType, the orderNumber, and the rule and the field to mend; then documentCreate makes the invoice.
 The code of a warning. A version only shows codes that it lists: later ones appear as OTHER.';
 
 create type api_unstable.webhook_deliveries_replay_input as (
@@ -8506,6 +8586,11 @@ create view api_unstable.customers with (security_invoker=true) as
     active,
     guest,
     group_id,
+    invoice_form,
+    buyer_reference,
+    electronic_address,
+    electronic_address_scheme,
+    registration_id,
     sales_channel_id,
     storefront_id,
     created_at,
@@ -8525,6 +8610,7 @@ comment on view api_unstable.customers is '@primaryKey id
 @hidden bound_sales_channel_id,requested_group_id,default_payment_method_id,last_payment_method_id,salutation_id
 @nullable active,guest
 @columnEnum account_type customer_account_type
+@columnEnum invoice_form invoice_form
 @filters group_id,sales_channel_id,account_type,active,guest,company,customer_number,email,first_name,last_name,title,created_at,updated_at
 @foreignKey (bound_sales_channel_id) references sales_channels (id)|@fieldName boundSalesChannel|@foreignFieldName boundCustomers
 @foreignKey (sales_channel_id) references sales_channels (id)|@fieldName salesChannel|@foreignFieldName customers
@@ -8567,6 +8653,13 @@ comment on column api_unstable.customers.group_id is '@notNull
 @indexed
 @orders
 Customer group whose terms apply.';
+comment on column api_unstable.customers.invoice_form is '@notNull
+@enum invoice_form
+Form of the customer''s invoices: pdf, zugferd (a PDF that contains XML) or xrechnung (XML).';
+comment on column api_unstable.customers.buyer_reference is 'Reference that the customer wants on invoices, such as a Leitweg-ID (BT-10).';
+comment on column api_unstable.customers.electronic_address is 'Electronic address that the customer receives invoices at (BT-49).';
+comment on column api_unstable.customers.electronic_address_scheme is 'Kind of the electronic address: EM for an e-mail address, otherwise a code of the list EAS, such as 0204 for a Leitweg-ID.';
+comment on column api_unstable.customers.registration_id is 'Number of the company in an official register (BT-47).';
 comment on column api_unstable.customers.sales_channel_id is '@notNull
 @indexed
 @orders
@@ -8625,6 +8718,14 @@ create view api_unstable.documents with (security_invoker=true) as
     static,
     sent,
     (('/api/_action/document/'::text || id::text) || '/'::text) || deep_link_code AS download_url,
+    ARRAY( SELECT f.format
+           FROM ( SELECT 'pdf'::text AS text
+                  WHERE NOT document.static OR document.content_type ~* '^application/pdf'::text
+                UNION ALL
+                 SELECT x.format
+                   FROM erp.document_file x
+                  WHERE x.document_id = document.id AND x.format <> 'pdf'::text) f(format)
+          ORDER BY f.format) AS formats,
     document_type_id,
     order_id,
     referenced_document_id
@@ -8635,6 +8736,7 @@ comment on view api_unstable.documents is '@primaryKey id
 @search document_number,order_id
 @hidden document_type_id,order_id,referenced_document_id
 @nullable static,sent
+@fullLists formats
 @filters deep_link_code,document_number,sent,static
 @foreignKey (document_type_id) references document_types (id)|@fieldName documentType|@foreignFieldName documents
 @foreignKey (order_id) references orders (id)|@fieldName order|@foreignFieldName documents
@@ -8656,6 +8758,8 @@ comment on column api_unstable.documents.static is 'Whether the document is an u
 comment on column api_unstable.documents.sent is 'Whether the document was marked as sent to the customer.';
 comment on column api_unstable.documents.download_url is '@notNull
 Address that opens the document without a token, relative to the address of the service; stays the same as long as the document lives.';
+comment on column api_unstable.documents.formats is '@notNull
+Formats of the document: pdf, and xml if it is a structured invoice. Add ?format=xml to downloadUrl to get the XML. Empty if the document is an uploaded file of another kind.';
 comment on column api_unstable.documents.document_type_id is '@notNull
 @behavior -*
 @indexed
@@ -9073,6 +9177,57 @@ comment on column api_unstable.goods_receipts.amount_total is 'Total with tax, i
 comment on column api_unstable.goods_receipts.position_price is 'Sum of the lines before discounts and charges on the whole receipt.';
 comment on column api_unstable.goods_receipts.comment is 'Free note.';
 
+create view api_unstable.invoices with (security_invoker=true) as
+ SELECT document_id,
+    type_code,
+    form,
+    currency_code,
+    net,
+    tax,
+    total,
+    paid,
+    due,
+    due_date,
+    ARRAY( SELECT ROW(t.category, t.rate, t.net, t.tax, t.exemption_code)::api_unstable.invoice_tax AS "row"
+           FROM erp.invoice_tax t
+          WHERE t.document_id = invoice_figures.document_id
+          ORDER BY t.category, t.rate) AS taxes
+   FROM erp.invoice_figures;
+grant select on view api_unstable.invoices to service_api;
+comment on view api_unstable.invoices is '@primaryKey document_id
+@requiresScopes documents:read
+@columnEnum form invoice_form
+@aggregates net,tax,total,paid,due
+@groupBy type_code,form,currency_code,due_date
+@filters document_id,due_date
+@foreignKey (document_id) references documents (id)|@fieldName document|@foreignFieldName invoice
+The amounts of a numbered invoice, cancellation invoice or credit note, as the document shows them. Later payments do not change them.';
+comment on column api_unstable.invoices.document_id is '@notNull
+@indexed
+The document that shows these amounts.';
+comment on column api_unstable.invoices.type_code is '@notNull
+Type of UNTDID 1001 (BT-3): 380 invoice, 381 credit note, 384 cancellation invoice.';
+comment on column api_unstable.invoices.form is '@notNull
+@enum invoice_form
+Form of the invoice: pdf, zugferd or xrechnung.';
+comment on column api_unstable.invoices.currency_code is '@notNull
+ISO 4217 code of the currency of the amounts (BT-5).';
+comment on column api_unstable.invoices.net is '@notNull
+Total without tax (BT-109).';
+comment on column api_unstable.invoices.tax is '@notNull
+Tax in total (BT-110).';
+comment on column api_unstable.invoices.total is '@notNull
+Total with tax (BT-112).';
+comment on column api_unstable.invoices.paid is '@notNull
+Amount paid before (BT-113).';
+comment on column api_unstable.invoices.due is '@notNull
+Amount that is still to be paid (BT-115).';
+comment on column api_unstable.invoices.due_date is '@indexed
+@orders
+Day on which the amount is due (BT-9).';
+comment on column api_unstable.invoices.taxes is '@notNull
+The taxes by category and rate. Empty for invoices that were created before they had tax categories.';
+
 create view api_unstable.locations with (security_invoker=true) as
  SELECT id,
     name,
@@ -9118,7 +9273,11 @@ create view api_unstable.order_line_items with (security_invoker=true) as
     total_price,
     storefront_id,
     parent_id,
-    "position"
+    "position",
+    tax_category,
+    exemption_code,
+    discount_reason,
+    unit_code
    FROM erp.sales_order_line_item;
 grant select on view api_unstable.order_line_items to service_api;
 comment on view api_unstable.order_line_items is '
@@ -9162,6 +9321,10 @@ comment on column api_unstable.order_line_items.parent_id is '@behavior -*
 @orders';
 comment on column api_unstable.order_line_items."position" is '@notNull
 Place of the line within its order.';
+comment on column api_unstable.order_line_items.tax_category is 'Tax category of UNTDID 5305: S standard or reduced rate, Z zero rate, E exempt, AE reverse charge, K intra-Community supply, G export. Null follows from the tax rate and the tax status of the order.';
+comment on column api_unstable.order_line_items.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX. Null takes the code of the category.';
+comment on column api_unstable.order_line_items.discount_reason is 'Reason why the total is less than the unit price times the quantity (BT-139).';
+comment on column api_unstable.order_line_items.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130). Null takes the product''s, or else C62: one.';
 
 create view api_unstable.order_tags with (security_invoker=true) as
  SELECT order_id,
@@ -9195,7 +9358,14 @@ create view api_unstable.orders with (security_invoker=true) as
     created_at,
     updated_at,
     sales_channel_id,
-    customer_id
+    customer_id,
+    buyer_reference,
+    purchase_order_number,
+    due_date,
+    paid_amount,
+    exchange_rate,
+    exchange_rate_date,
+    exchange_rate_source
    FROM erp.sales_order;
 grant select on view api_unstable.orders to service_api;
 comment on view api_unstable.orders is '@primaryKey id
@@ -9251,6 +9421,13 @@ Sales channel that the order came through; null when it is not known, or was del
 comment on column api_unstable.orders.customer_id is '@indexed
 @orders
 Customer who ordered; null when it is not known, or was deleted since.';
+comment on column api_unstable.orders.buyer_reference is 'Reference that the buyer wants on invoices of this order (BT-10). Null takes the customer''s.';
+comment on column api_unstable.orders.purchase_order_number is 'Number of the buyer''s purchase order (BT-13).';
+comment on column api_unstable.orders.due_date is 'Day on which invoices of the order are due (BT-9). Null counts the merchant''s days for payment.';
+comment on column api_unstable.orders.paid_amount is 'Amount that the customer has paid already, in the currency of the order (BT-113); null is nothing.';
+comment on column api_unstable.orders.exchange_rate is 'Units of the order''s currency per unit of the default currency, for the tax on invoices. Null takes the rate of the day of delivery.';
+comment on column api_unstable.orders.exchange_rate_date is 'Day on which the exchange rate was published.';
+comment on column api_unstable.orders.exchange_rate_source is 'Publisher of the exchange rate, for example ecb.';
 
 create view api_unstable.payment_methods with (security_invoker=true) as
  SELECT id,
@@ -9261,7 +9438,8 @@ create view api_unstable.payment_methods with (security_invoker=true) as
     "position",
     after_order_enabled,
     created_at,
-    updated_at
+    updated_at,
+    means_code
    FROM erp.payment_method;
 grant select on view api_unstable.payment_methods to service_api;
 comment on view api_unstable.payment_methods is '@primaryKey id
@@ -9287,6 +9465,7 @@ Whether a customer may still change to it once the order is placed.';
 comment on column api_unstable.payment_methods.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.payment_methods.updated_at is 'When it was last changed; null when it never was.';
+comment on column api_unstable.payment_methods.means_code is 'Code of UNTDID 4461 on invoices (BT-81): 58 for a SEPA credit transfer, 68 for an online payment service. Null means that the parties agreed on it (ZZZ).';
 
 create view api_unstable.product_images with (security_invoker=true) as
  SELECT product_id,
@@ -9462,6 +9641,7 @@ create view api_unstable.products with (security_invoker=true) as
     description,
     gtin,
     manufacturer_number,
+    unit_code,
     ARRAY( SELECT ROW(p.currency_id, p.net, p.gross, p.linked)::api_unstable.price AS "row"
            FROM erp.product_price p
           WHERE p.product_id = product.id
@@ -9520,6 +9700,7 @@ Global Trade Item Number (EAN, UPC).';
 comment on column api_unstable.products.manufacturer_number is '@indexed
 @orders
 Number that the manufacturer gave the product.';
+comment on column api_unstable.products.unit_code is 'Unit that the product is counted in, of UN/ECE Recommendation 20: C62 for pieces, which null means, KGM for kilograms.';
 comment on column api_unstable.products.price is '@notNull
 Sales prices, one per currency. Tiered prices and prices of customer groups are not among them.';
 comment on column api_unstable.products.purchase_prices is 'Purchase prices, one per currency. Kept in step with the default supplier''s: both ways while that supplier is paid in the default currency; otherwise only copied from it, converted by the rate of the moment. Prices of other suppliers stand on their configuration only. Null when there are none.';
@@ -10510,16 +10691,20 @@ CREATE OR REPLACE FUNCTION api_unstable.document_create(input api_unstable.docum
 AS $function$
   select row (
     erp.create_order_document(
-      input.order_id, input.document_type, input.fulfillment_ids, input.referenced_document_id
+      input.order_id, input.document_type, input.fulfillment_ids, input.referenced_document_id,
+      case when input.lines is not null then array(
+        select row (l.order_line_item_id, l.quantity, l.amount)::erp.credit_line
+        from unnest(input.lines) with ordinality l order by l.ordinality
+      ) end, input.amount
     ),
     input.order_id, null, null
   )::api_unstable.document_create_payload
 $function$;
 grant execute on function api_unstable.document_create(api_unstable.document_create_input) to service_writer;
 comment on function api_unstable.document_create(api_unstable.document_create_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND REQUIRED INVALID NOT_UNIQUE TOO_MANY_LINES
+@userErrors NOT_FOUND REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES
 @warnings DOCUMENT_INCOMPLETE
-Makes a document of an order after it was shipped. An invoice charges what was shipped and what no other invoice charges; with the first go the lines that are no products, such as the costs of shipping. An order without goods is charged as it is. A storno cancels an invoice: what it charged can be invoiced again. A credit_note gives the money of an invoice back, and what it charged is not charged again. Each invoice is taken back once.';
+Makes a document of an order after it was shipped. An invoice charges what was shipped and what no other invoice charges; with the first go the lines that are no products, such as the costs of shipping. An order without goods is charged as it is. A storno cancels an invoice: what it charged can be invoiced again. A credit_note gives the money of an invoice back, of the whole or of lines, and what it charged is not charged again. An invoice is taken back once: by a storno, or by credit notes up to its total. A prepayment charges an amount before the shipment; invoices deduct it once it is paid.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_cancel(input api_unstable.fulfillment_cancel_input)
  RETURNS api_unstable.fulfillment_cancel_payload
@@ -10533,7 +10718,7 @@ $function$;
 grant execute on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) to service_writer;
 comment on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION INVALID INSUFFICIENT_STOCK BATCH_REQUIRED OUT_OF_RANGE
-@warnings DOCUMENT_INCOMPLETE
+@warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Cancels a fulfillment: books its units back to where they came from, by the process cancelled_fulfillment, or to the warehouse when a bin is gone. Its quantities are open again, closed fulfillment orders too, and the states of the order go back. Tracking codes stay. An invoice over it is cancelled by a document of its own (storno); what it charged of other parcels is charged by a new invoice. An invoice that a credit note has taken back needs none.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_create(input api_unstable.fulfillment_create_input)
@@ -10565,7 +10750,7 @@ $function$;
 grant execute on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) to service_writer;
 comment on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_REQUIRED
-@warnings DOCUMENT_INCOMPLETE
+@warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Ships a part of a fulfillment order, or all that is open of it. Books the units out by the process api_shipping and records the fulfillment. The fulfillment order is in progress then, and closed when nothing is open any more; the states of the order follow.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_cancel(input api_unstable.fulfillment_order_cancel_input)
@@ -10781,7 +10966,7 @@ $function$;
 grant execute on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) to service_writer;
 comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
-@warnings DOCUMENT_INCOMPLETE
+@warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Ships everything that is still open of an order. Open fulfillment orders are shipped from the warehouse of their location. Everything else is shipped from the named warehouse, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
 
 CREATE OR REPLACE FUNCTION api_unstable.orders_upsert(input api_unstable.orders_upsert_input, changes jsonb)
@@ -13534,6 +13719,33 @@ create type erp.assignment as (
 );
 comment on type erp.assignment is 'Units of a line of an order that a location is to ship.';
 
+create type erp.charged_piece as (
+  line_id uuid,
+  category text,
+  exemption_code text,
+  rate numeric,
+  total numeric,
+  net numeric
+);
+comment on type erp.charged_piece is 'A charge for units of an order line at a tax category and rate. It has the line, the category, the code of the exemption, the rate in percent, and the amount with and without tax.';
+
+create type erp.credit_line as (
+  order_line_item_id uuid,
+  quantity integer,
+  amount numeric
+);
+comment on type erp.credit_line is 'A wish to credit a line of an invoice: units, an amount as the invoice shows prices, or both.';
+
+create type erp.credited_part as (
+  n bigint,
+  line jsonb,
+  category text,
+  rate numeric,
+  units integer,
+  amount numeric
+);
+comment on type erp.credited_part is 'A credited part of a line of an invoice: its position in the list, the line, and its tax category and rate. The units and the amount are as the invoice shows prices.';
+
 create type erp.delivery as (
   supplier_order_line_item_id uuid,
   supplier_order_id uuid,
@@ -13777,6 +13989,25 @@ create policy bin_location_tag_select_api on erp.bin_location_tag for select to 
 grant select (bin_location_id, tag_id) on table erp.bin_location_tag to service_api;
 comment on table erp.bin_location_tag is 'Tags of bin locations.';
 
+create table erp.channel_number_range (
+  document_type_id uuid not null,
+  sales_channel_id uuid not null,
+  number_range text not null,
+  constraint channel_number_range_document_type_id_fkey FOREIGN KEY (document_type_id) REFERENCES erp.document_type(id) ON DELETE CASCADE,
+  constraint channel_number_range_number_range_fkey FOREIGN KEY (number_range) REFERENCES erp.number_range(technical_name) ON UPDATE CASCADE ON DELETE RESTRICT,
+  constraint channel_number_range_pkey PRIMARY KEY (document_type_id, sales_channel_id),
+  constraint channel_number_range_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE CASCADE
+);
+CREATE INDEX channel_number_range_number_range_idx ON erp.channel_number_range USING btree (number_range);
+CREATE INDEX channel_number_range_sales_channel_id_idx ON erp.channel_number_range USING btree (sales_channel_id);
+alter table erp.channel_number_range enable row level security;
+create policy channel_number_range_select_writer on erp.channel_number_range for select to service_writer using (true);
+grant select on table erp.channel_number_range to service_writer;
+comment on table erp.channel_number_range is 'Number ranges of documents by sales channel. Other documents take the range of their type.';
+comment on column erp.channel_number_range.document_type_id is 'Type of the documents.';
+comment on column erp.channel_number_range.sales_channel_id is 'Sales channel of their orders.';
+comment on column erp.channel_number_range.number_range is 'The range. No number may fit its pattern and another one of the same document type.';
+
 create table erp.country (
   id uuid default uuidv7() not null,
   iso_code text collate "C" not null,
@@ -13854,17 +14085,28 @@ create table erp.customer (
   salutation_id uuid,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  invoice_form text collate "C" default 'pdf'::text not null,
+  buyer_reference text collate "C",
+  electronic_address text collate "C",
+  electronic_address_scheme text collate "C",
+  registration_id text collate "C",
   constraint customer_account_type_is_known CHECK ((account_type = ANY (ARRAY['Private'::text, 'Business'::text]))),
   constraint customer_bound_sales_channel_id_fkey FOREIGN KEY (bound_sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
+  constraint customer_buyer_reference_length CHECK ((length(buyer_reference) <= 255)),
   constraint customer_default_payment_method_id_fkey FOREIGN KEY (default_payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
+  constraint customer_electronic_address_has_a_scheme CHECK (((electronic_address IS NULL) = (electronic_address_scheme IS NULL))),
+  constraint customer_electronic_address_length CHECK ((length(electronic_address) <= 255)),
+  constraint customer_electronic_address_scheme_is_a_code CHECK ((electronic_address_scheme ~ '^([0-9]{4}|[A-Z]{2})$'::text)),
   constraint customer_email_is_not_blank CHECK ((NOT erp.is_blank(email))) NOT VALID,
   constraint customer_email_is_unique_per_channel UNIQUE NULLS NOT DISTINCT (email, sales_channel_id, bound_sales_channel_id),
   constraint customer_first_name_length CHECK ((length(first_name) <= 255)) NOT VALID,
   constraint customer_group_id_fkey FOREIGN KEY (group_id) REFERENCES erp.customer_group(id) ON DELETE RESTRICT,
+  constraint customer_invoice_form_is_known CHECK ((invoice_form = ANY (ARRAY['pdf'::text, 'zugferd'::text, 'xrechnung'::text]))),
   constraint customer_last_payment_method_id_fkey FOREIGN KEY (last_payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
   constraint customer_number_is_not_blank CHECK ((NOT erp.is_blank(customer_number))) NOT VALID,
   constraint customer_number_is_unique UNIQUE (customer_number),
   constraint customer_pkey PRIMARY KEY (id),
+  constraint customer_registration_id_length CHECK ((length(registration_id) <= 255)),
   constraint customer_requested_group_id_fkey FOREIGN KEY (requested_group_id) REFERENCES erp.customer_group(id) ON DELETE SET NULL,
   constraint customer_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE RESTRICT,
   constraint customer_salutation_id_fkey FOREIGN KEY (salutation_id) REFERENCES erp.salutation(id) ON DELETE SET NULL,
@@ -13902,9 +14144,9 @@ create policy customer_select_searcher on erp.customer for select to service_sea
 create policy customer_select_writer on erp.customer for select to service_writer using (true);
 create policy customer_update_writer on erp.customer for update to service_writer using (true) with check (true);
 grant insert, select on table erp.customer to service_writer;
-grant select (id, customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, last_payment_method_id, salutation_id, created_at, updated_at) on table erp.customer to service_api;
+grant select (id, customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, last_payment_method_id, salutation_id, created_at, updated_at, invoice_form, buyer_reference, electronic_address, electronic_address_scheme, registration_id) on table erp.customer to service_api;
 grant select (id, customer_number, email, first_name, last_name, company) on table erp.customer to service_searcher;
-grant update (customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, salutation_id) on table erp.customer to service_writer;
+grant update (customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, salutation_id, invoice_form, buyer_reference, electronic_address, electronic_address_scheme, registration_id) on table erp.customer to service_writer;
 comment on table erp.customer is 'People and companies that buy.';
 comment on column erp.customer.customer_number is 'Number that the shop knows the customer by; unique.';
 comment on column erp.customer.account_type is 'Whether a person or a company buys.';
@@ -13919,19 +14161,36 @@ comment on column erp.customer.guest is 'Whether the customer bought without ope
 comment on column erp.customer.storefront_id is 'Id of the customer in the external storefront platform; null when not imported from it.';
 comment on column erp.customer.group_id is 'Customer group whose terms apply.';
 comment on column erp.customer.sales_channel_id is 'Sales channel where the account was made.';
+comment on column erp.customer.invoice_form is 'Form of the customer''s invoices: pdf, zugferd (a PDF that contains XML) or xrechnung (XML).';
+comment on column erp.customer.buyer_reference is 'Reference that the customer wants on invoices, such as a Leitweg-ID (BT-10).';
+comment on column erp.customer.electronic_address is 'Electronic address that the customer receives invoices at (BT-49).';
+comment on column erp.customer.electronic_address_scheme is 'Kind of the electronic address: EM for an e-mail address, otherwise a code of the list EAS, such as 0204 for a Leitweg-ID.';
+comment on column erp.customer.registration_id is 'Number of the company in an official register (BT-47).';
 comment on constraint customer_account_type_is_known on erp.customer is '@userError INVALID account_type
 There is no such type of accounts.';
+comment on constraint customer_buyer_reference_length on erp.customer is '@userError OUT_OF_RANGE buyer_reference
+The text has more than 255 characters.';
+comment on constraint customer_electronic_address_has_a_scheme on erp.customer is '@userError REQUIRED electronic_address_scheme
+An electronic address and its scheme are given together.';
+comment on constraint customer_electronic_address_length on erp.customer is '@userError OUT_OF_RANGE electronic_address
+The text has more than 255 characters.';
+comment on constraint customer_electronic_address_scheme_is_a_code on erp.customer is '@userError INVALID electronic_address_scheme
+The scheme must be EM or another code of the list EAS, such as 0204.';
 comment on constraint customer_email_is_not_blank on erp.customer is '@userError INVALID email
 The address is blank.';
 comment on constraint customer_email_is_unique_per_channel on erp.customer is '@userError NOT_UNIQUE email
 Another customer of the sales channel has this address.';
 comment on constraint customer_first_name_length on erp.customer is '@userError OUT_OF_RANGE first_name
 The text has more than 255 characters.';
+comment on constraint customer_invoice_form_is_known on erp.customer is '@userError INVALID invoice_form
+The form must be pdf, zugferd or xrechnung.';
 comment on constraint customer_last_payment_method_id_fkey on erp.customer is '@internal set by functions';
 comment on constraint customer_number_is_not_blank on erp.customer is '@userError INVALID customer_number
 The number is blank.';
 comment on constraint customer_number_is_unique on erp.customer is '@userError NOT_UNIQUE customer_number
 Another customer has this number.';
+comment on constraint customer_registration_id_length on erp.customer is '@userError OUT_OF_RANGE registration_id
+The text has more than 255 characters.';
 comment on constraint customer_storefront_id_is_not_blank on erp.customer is '@userError INVALID storefront_id
 The id is blank. Leave it out, or give null, if there is none.';
 comment on constraint customer_title_length on erp.customer is '@userError OUT_OF_RANGE title
@@ -14026,7 +14285,7 @@ create policy document_select_searcher on erp.document for select to service_sea
 create policy document_select_writer on erp.document for select to service_writer using (true);
 grant select on table erp.document to service_ledger;
 grant insert, select on table erp.document to service_writer;
-grant select (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent) on table erp.document to service_api;
+grant select (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content_type) on table erp.document to service_api;
 grant select (id, document_number, deep_link_code, config, static, content, content_type) on table erp.document to service_document;
 grant select (id, order_id, document_number) on table erp.document to service_searcher;
 comment on table erp.document is 'Documents of orders, rendered from their config or uploaded as files.';
@@ -14059,15 +14318,23 @@ create table erp.document_file (
 CREATE TRIGGER keep_document_files BEFORE DELETE OR UPDATE ON erp.document_file FOR EACH ROW EXECUTE FUNCTION erp.keep_document_files();
 alter table erp.document_file enable row level security;
 create policy document_file_insert_document on erp.document_file for insert to service_document with check (true);
+create policy document_file_insert_writer on erp.document_file for insert to service_writer with check (true);
+create policy document_file_select_api on erp.document_file for select to service_api using (( SELECT auth.has_scope(VARIADIC '{documents:read}'::text[]) AS has_scope));
 create policy document_file_select_document on erp.document_file for select to service_document using (true);
+create policy document_file_select_writer on erp.document_file for select to service_writer using (true);
 grant select on table erp.document_file to service_document;
+grant select on table erp.document_file to service_writer;
+grant select (document_id, format) on table erp.document_file to service_api;
 grant insert (document_id, format, content_type, content) on table erp.document_file to service_document;
+grant insert (document_id, format, content_type, content) on table erp.document_file to service_writer;
 comment on table erp.document_file is 'The archive: files of numbered documents as they were first rendered. They never change.';
 comment on column erp.document_file.format is 'Format of the file, for example pdf.';
 comment on column erp.document_file.content_type is 'Media type of the file.';
 comment on column erp.document_file.content is 'The file.';
 comment on column erp.document_file.sha256 is 'SHA-256 of the file.';
+comment on constraint document_file_document_id_fkey on erp.document_file is '@internal erp.keep_invoice is called with a new document';
 comment on constraint document_file_format_is_a_word on erp.document_file is '@internal No mutation chooses the format.';
+comment on constraint document_file_pkey on erp.document_file is '@internal erp.keep_invoice is called with a new document';
 
 create table erp.document_fulfillment (
   document_id uuid not null,
@@ -14660,6 +14927,62 @@ comment on constraint invoice_cancellation_id_fkey on erp.invoice is '@internal 
 comment on constraint invoice_document_id_fkey on erp.invoice is '@internal set by functions';
 comment on constraint invoice_is_cancelled_by_one_document on erp.invoice is '@internal the invoice is locked while it is cancelled';
 
+create table erp.invoice_figures (
+  document_id uuid not null,
+  type_code text collate "C" not null,
+  form text collate "C" not null,
+  currency_code text collate "C" not null,
+  net numeric not null,
+  tax numeric not null,
+  total numeric not null,
+  paid numeric not null,
+  due numeric not null,
+  due_date date,
+  constraint invoice_figures_document_id_fkey FOREIGN KEY (document_id) REFERENCES erp.document(id) ON DELETE CASCADE,
+  constraint invoice_figures_pkey PRIMARY KEY (document_id)
+);
+CREATE INDEX invoice_figures_due_date_document_id_idx ON erp.invoice_figures USING btree (due_date, document_id);
+alter table erp.invoice_figures enable row level security;
+create policy invoice_figures_insert_writer on erp.invoice_figures for insert to service_writer with check (true);
+create policy invoice_figures_select_api on erp.invoice_figures for select to service_api using (( SELECT auth.has_scope(VARIADIC '{documents:read}'::text[]) AS has_scope));
+create policy invoice_figures_select_writer on erp.invoice_figures for select to service_writer using (true);
+grant insert, select on table erp.invoice_figures to service_writer;
+grant select (document_id, type_code, form, currency_code, net, tax, total, paid, due, due_date) on table erp.invoice_figures to service_api;
+comment on table erp.invoice_figures is 'Amounts of numbered invoices, cancellation invoices and credit notes, as their config has them. Cancellation invoices have negative amounts, credit notes have positive ones.';
+comment on column erp.invoice_figures.document_id is 'The document that shows these amounts.';
+comment on column erp.invoice_figures.type_code is 'Type of UNTDID 1001 (BT-3): 380 invoice, 381 credit note, 384 cancellation invoice.';
+comment on column erp.invoice_figures.form is 'Form of the invoice: pdf, zugferd or xrechnung.';
+comment on column erp.invoice_figures.currency_code is 'ISO 4217 code of the currency of the amounts (BT-5).';
+comment on column erp.invoice_figures.net is 'Total without tax (BT-109).';
+comment on column erp.invoice_figures.tax is 'Tax in total (BT-110).';
+comment on column erp.invoice_figures.total is 'Total with tax (BT-112).';
+comment on column erp.invoice_figures.paid is 'Amount paid before (BT-113).';
+comment on column erp.invoice_figures.due is 'Amount that is still to be paid (BT-115).';
+comment on column erp.invoice_figures.due_date is 'Day on which the amount is due (BT-9).';
+comment on constraint invoice_figures_document_id_fkey on erp.invoice_figures is '@internal erp.keep_invoice is called with a new document';
+
+create table erp.invoice_form (
+  technical_name text collate "C" not null,
+  guideline text collate "C",
+  business_process text collate "C",
+  file_name text collate "C",
+  embeds_xml boolean default false not null,
+  profile text collate "C",
+  version text collate "C",
+  constraint invoice_form_pkey PRIMARY KEY (technical_name)
+);
+alter table erp.invoice_form enable row level security;
+create policy invoice_form_select_writer on erp.invoice_form for select to service_writer using (true);
+grant select on table erp.invoice_form to service_writer;
+comment on table erp.invoice_form is 'Forms of invoices, and the versions of their standards.';
+comment on column erp.invoice_form.technical_name is 'Name of the form: pdf, zugferd or xrechnung.';
+comment on column erp.invoice_form.guideline is 'Identifier of the rules that the XML follows (BT-24); null if the form has no XML.';
+comment on column erp.invoice_form.business_process is 'Identifier of the business process (BT-23).';
+comment on column erp.invoice_form.file_name is 'Name of the XML file inside the PDF or on its own.';
+comment on column erp.invoice_form.embeds_xml is 'Whether the PDF contains the XML.';
+comment on column erp.invoice_form.profile is 'Name of the profile in the metadata of the PDF.';
+comment on column erp.invoice_form.version is 'Version of the standard in the metadata of the PDF.';
+
 create table erp.invoice_line_item (
   id uuid default uuidv7() not null,
   document_id uuid not null,
@@ -14692,6 +15015,31 @@ comment on constraint invoice_line_item_document_id_fkey on erp.invoice_line_ite
 comment on constraint invoice_line_item_first_unit_is_not_negative on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
 comment on constraint invoice_line_item_is_unique on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
 comment on constraint invoice_line_item_quantity_is_positive on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
+
+create table erp.invoice_tax (
+  document_id uuid not null,
+  category text collate "C" not null,
+  rate numeric not null,
+  net numeric not null,
+  tax numeric not null,
+  exemption_code text collate "C",
+  constraint invoice_tax_document_id_fkey FOREIGN KEY (document_id) REFERENCES erp.invoice_figures(document_id) ON DELETE CASCADE,
+  constraint invoice_tax_pkey PRIMARY KEY (document_id, category, rate)
+);
+alter table erp.invoice_tax enable row level security;
+create policy invoice_tax_insert_writer on erp.invoice_tax for insert to service_writer with check (true);
+create policy invoice_tax_select_api on erp.invoice_tax for select to service_api using (( SELECT auth.has_scope(VARIADIC '{documents:read}'::text[]) AS has_scope));
+create policy invoice_tax_select_writer on erp.invoice_tax for select to service_writer using (true);
+grant insert, select on table erp.invoice_tax to service_writer;
+grant select (document_id, category, rate, net, tax, exemption_code) on table erp.invoice_tax to service_api;
+comment on table erp.invoice_tax is 'Tax of invoices by category and rate (BG-23).';
+comment on column erp.invoice_tax.category is 'Tax category of UNTDID 5305 (BT-118).';
+comment on column erp.invoice_tax.rate is 'Tax rate in percent (BT-119).';
+comment on column erp.invoice_tax.net is 'Amount without tax that is taxed at the rate (BT-116).';
+comment on column erp.invoice_tax.tax is 'Tax at the rate (BT-117).';
+comment on column erp.invoice_tax.exemption_code is 'Code of the list VATEX for the reason why there is no tax (BT-121).';
+comment on constraint invoice_tax_document_id_fkey on erp.invoice_tax is '@internal erp.keep_invoice is called with a new document';
+comment on constraint invoice_tax_pkey on erp.invoice_tax is '@internal erp.document_taxes groups by it';
 
 create table erp.language (
   code text not null,
@@ -14762,11 +15110,24 @@ create table erp.merchant (
   updated_at timestamp(0) with time zone,
   time_zone text collate "C" default 'UTC'::text not null,
   retention_years integer default 8 not null,
+  contact_name text collate "C",
+  electronic_address text collate "C",
+  electronic_address_scheme text collate "C",
+  foreign_vat_ids jsonb,
+  oss_vat_id text collate "C",
+  payment_days integer,
+  payment_terms jsonb,
   constraint merchant_address_is_an_object CHECK ((jsonb_typeof(address) = 'object'::text)),
   constraint merchant_bic_has_its_form CHECK ((bic ~ '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$'::text)),
+  constraint merchant_contact_name_length CHECK ((length(contact_name) <= 255)),
+  constraint merchant_electronic_address_has_a_scheme CHECK ((((electronic_address IS NULL) = (electronic_address_scheme IS NULL)) AND (length(electronic_address) <= 255) AND (electronic_address_scheme ~ '^([0-9]{4}|[A-Z]{2})$'::text))),
+  constraint merchant_foreign_vat_ids_are_strings CHECK (erp.is_string_array(foreign_vat_ids)),
   constraint merchant_iban_is_one CHECK (erp.is_iban(iban)),
   constraint merchant_is_one CHECK (is_only_row),
   constraint merchant_legal_name_is_not_blank CHECK ((btrim(legal_name) <> ''::text)),
+  constraint merchant_oss_vat_id_begins_with_a_country CHECK ((oss_vat_id ~ '^[A-Z]{2}[A-Z0-9+*]{2,12}$'::text)),
+  constraint merchant_payment_days_are_plausible CHECK (((payment_days >= 0) AND (payment_days <= 365))),
+  constraint merchant_payment_terms_are_localized CHECK (erp.is_localized_text(payment_terms)),
   constraint merchant_pkey PRIMARY KEY (is_only_row),
   constraint merchant_retention_years_are_plausible CHECK (((retention_years >= 0) AND (retention_years <= 100))),
   constraint merchant_time_zone_is_known CHECK (erp.is_time_zone(time_zone)),
@@ -14791,14 +15152,45 @@ comment on column erp.merchant.bic is 'Code of the bank.';
 comment on column erp.merchant.footer is 'Text at the end of each document, in the languages of documents.';
 comment on column erp.merchant.time_zone is 'Time zone that decides the dates on documents, for example Europe/Berlin.';
 comment on column erp.merchant.retention_years is 'Full years that numbered documents are kept after the year in which they were created. In Germany 8 years (section 14b UStG).';
+comment on column erp.merchant.contact_name is 'Person or department that answers questions about invoices (BT-41).';
+comment on column erp.merchant.electronic_address is 'Electronic address of the seller (BT-34).';
+comment on column erp.merchant.electronic_address_scheme is 'Kind of the electronic address: EM for an e-mail address, otherwise a code of the list EAS, such as 9930 for a German VAT number.';
+comment on column erp.merchant.foreign_vat_ids is 'VAT numbers in other countries, as a JSON array. Taxed invoices to such a country show its number.';
+comment on column erp.merchant.oss_vat_id is 'VAT number of the One Stop Shop, if it is another one (Article 369 of Directive 2006/112/EC). Invoices with tax to private customers in other countries of the European Union show it.';
+comment on column erp.merchant.payment_days is 'Days after the date of an invoice until it is due; null if invoices have no due date.';
+comment on column erp.merchant.payment_terms is 'Payment terms on invoices, by language (BT-20). {dueDate} stands for the due date.';
+
+create table erp.number_gap (
+  id uuid default uuidv7() not null,
+  number_range text not null,
+  year integer,
+  first_number bigint not null,
+  last_number bigint not null,
+  reason text not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  constraint number_gap_ends_after_its_beginning CHECK ((last_number >= first_number)),
+  constraint number_gap_has_a_reason CHECK ((NOT erp.is_blank(reason))),
+  constraint number_gap_number_range_fkey FOREIGN KEY (number_range) REFERENCES erp.number_range(technical_name) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint number_gap_pkey PRIMARY KEY (id)
+);
+CREATE INDEX number_gap_number_range_idx ON erp.number_gap USING btree (number_range);
+alter table erp.number_gap enable row level security;
+comment on table erp.number_gap is 'Missing numbers of documents that somebody explained. erp.number_proof leaves them out.';
+comment on column erp.number_gap.year is 'Year in the numbers; null if the range has none.';
+comment on column erp.number_gap.first_number is 'First counter that has no document.';
+comment on column erp.number_gap.last_number is 'Last counter that has no document.';
+comment on column erp.number_gap.reason is 'Why there are no documents, for example because another system made them.';
 
 create table erp.number_range (
   technical_name text not null,
   pattern text not null,
   last_number bigint default 0 not null,
   sequence regclass,
+  constraint number_range_by_year_has_no_sequence CHECK (((sequence IS NULL) OR (strpos(pattern, '{year}'::text) = 0))),
   constraint number_range_last_number_is_not_negative CHECK ((last_number >= 0)),
+  constraint number_range_of_customers_has_no_year CHECK (((technical_name <> 'customer'::text) OR (strpos(pattern, '{year}'::text) = 0))),
   constraint number_range_pattern_has_a_counter CHECK ((pattern ~~ '%{n}%'::text)),
+  constraint number_range_pattern_has_each_part_once CHECK (((regexp_count(pattern, '\{n\}'::text) = 1) AND (regexp_count(pattern, '\{year\}'::text) <= 1))),
   constraint number_range_pkey PRIMARY KEY (technical_name)
 );
 alter table erp.number_range enable row level security;
@@ -14806,12 +15198,38 @@ create policy number_range_select_writer on erp.number_range for select to servi
 create policy number_range_update_writer on erp.number_range for update to service_writer using (true) with check (true);
 grant select on table erp.number_range to service_writer;
 grant update (last_number) on table erp.number_range to service_writer;
-comment on table erp.number_range is 'Number ranges of documents and orders: the pattern, with {n} for the counter, and the last number.';
-comment on column erp.number_range.last_number is 'Last number that was used; unused if a sequence counts.';
+comment on table erp.number_range is 'Number ranges of documents and orders, which count numbers.';
+comment on column erp.number_range.pattern is 'Pattern of the numbers, with {n} for the counter. With {year} for the year, in the merchant''s time zone, counting begins with 1 each year.';
+comment on column erp.number_range.last_number is 'Last number that was used; unused if a sequence counts, or if the pattern contains {year} (erp.number_range_year).';
 comment on column erp.number_range.sequence is 'The sequence that counts in the place of last_number: nobody waits for others then, and what is undone leaves a gap. Null for ranges without gaps.';
+comment on constraint number_range_by_year_has_no_sequence on erp.number_range is '@internal Only people who write SQL change patterns and sequences.';
 comment on constraint number_range_last_number_is_not_negative on erp.number_range is '@userError OUT_OF_RANGE
 The number range has come to an end.';
+comment on constraint number_range_of_customers_has_no_year on erp.number_range is '@internal Only people who write SQL change patterns.';
 comment on constraint number_range_pattern_has_a_counter on erp.number_range is '@internal The functions that write here see to it.';
+comment on constraint number_range_pattern_has_each_part_once on erp.number_range is '@internal Only people who write SQL change patterns.';
+
+create table erp.number_range_year (
+  number_range text not null,
+  year integer not null,
+  last_number bigint not null,
+  constraint number_range_year_has_four_digits CHECK (((year >= 1000) AND (year <= 9999))),
+  constraint number_range_year_last_number_is_not_negative CHECK ((last_number >= 0)),
+  constraint number_range_year_number_range_fkey FOREIGN KEY (number_range) REFERENCES erp.number_range(technical_name) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint number_range_year_pkey PRIMARY KEY (number_range, year)
+);
+alter table erp.number_range_year enable row level security;
+create policy number_range_year_insert_writer on erp.number_range_year for insert to service_writer with check (true);
+create policy number_range_year_select_writer on erp.number_range_year for select to service_writer using (true);
+create policy number_range_year_update_writer on erp.number_range_year for update to service_writer using (true) with check (true);
+grant insert, select on table erp.number_range_year to service_writer;
+grant update (last_number) on table erp.number_range_year to service_writer;
+comment on table erp.number_range_year is 'Counters of number ranges whose pattern contains {year}.';
+comment on column erp.number_range_year.year is 'Year in the merchant''s time zone, as in the numbers.';
+comment on column erp.number_range_year.last_number is 'Last number that was used in the year.';
+comment on constraint number_range_year_has_four_digits on erp.number_range_year is '@internal next_number() takes the present year';
+comment on constraint number_range_year_last_number_is_not_negative on erp.number_range_year is '@internal next_number() counts up';
+comment on constraint number_range_year_number_range_fkey on erp.number_range_year is '@internal next_number() locks the range';
 
 create table erp.order_tag (
   order_id uuid not null,
@@ -14841,6 +15259,8 @@ create table erp.payment_method (
   after_order_enabled boolean default false not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  means_code text collate "C",
+  constraint payment_method_means_code_has_its_form CHECK ((means_code ~ '^([0-9]{1,2}|ZZZ)$'::text)),
   constraint payment_method_pkey PRIMARY KEY (id),
   constraint payment_method_technical_name_key UNIQUE (technical_name)
 );
@@ -14849,7 +15269,7 @@ alter table erp.payment_method enable row level security;
 create policy payment_method_select_api on erp.payment_method for select to service_api using (( SELECT auth.has_scope(VARIADIC '{payment_methods:read}'::text[]) AS has_scope));
 create policy payment_method_select_writer on erp.payment_method for select to service_writer using (true);
 grant select on table erp.payment_method to service_writer;
-grant select (id, technical_name, name, description, active, "position", after_order_enabled, created_at, updated_at) on table erp.payment_method to service_api;
+grant select (id, technical_name, name, description, active, "position", after_order_enabled, created_at, updated_at, means_code) on table erp.payment_method to service_api;
 comment on table erp.payment_method is 'Ways to pay.';
 comment on column erp.payment_method.technical_name is 'Stable machine name, for example invoice.';
 comment on column erp.payment_method.name is 'Name shown at checkout, in the language of the request.';
@@ -14857,6 +15277,7 @@ comment on column erp.payment_method.description is 'Explanation shown at checko
 comment on column erp.payment_method.active is 'Whether customers are offered it.';
 comment on column erp.payment_method."position" is 'Place in the list at checkout; lower comes first.';
 comment on column erp.payment_method.after_order_enabled is 'Whether a customer may still change to it once the order is placed.';
+comment on column erp.payment_method.means_code is 'Code of UNTDID 4461 on invoices (BT-81): 58 for a SEPA credit transfer, 68 for an online payment service. Null means that the parties agreed on it (ZZZ).';
 
 create table erp.product (
   id uuid default uuidv7() not null,
@@ -14881,6 +15302,7 @@ create table erp.product (
   last_supplier_order_at timestamp(0) with time zone,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  unit_code text collate "C",
   constraint product_available_stock_follows CHECK ((available_stock = ((physical_stock - stock_not_available_for_sale) - reserved_stock))) NOT ENFORCED,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint product_description_length CHECK ((length(description) <= 65535)) NOT ENFORCED,
@@ -14900,7 +15322,8 @@ create table erp.product (
   constraint product_target_maximum_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
   constraint product_translations_are_texts CHECK (erp.are_translations(translations)) NOT ENFORCED,
-  constraint product_translations_length CHECK ((length((translations)::text) <= 500000)) NOT ENFORCED
+  constraint product_translations_length CHECK ((length((translations)::text) <= 500000)) NOT ENFORCED,
+  constraint product_unit_code_has_its_form CHECK ((unit_code ~ '^[A-Z0-9]{2,3}$'::text)) NOT ENFORCED
 );
 CREATE INDEX product_available_stock_id_idx ON erp.product USING btree (available_stock, id);
 CREATE INDEX product_canonical_product_id_id_idx ON erp.product USING btree (canonical_product_id, id);
@@ -14915,9 +15338,9 @@ CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.product FO
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.product REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_words AFTER UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
 CREATE TRIGGER keep_words_of_new AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION search.keep_words_of_product();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, unit_code ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, description, translations, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, description, translations, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock, unit_code ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_insert_writer on erp.product for insert to service_writer with check (true);
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
@@ -14931,11 +15354,11 @@ create policy product_update_writer on erp.product for update to service_writer 
 grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant insert, select on table erp.product to service_writer;
-grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_api;
+grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, unit_code) on table erp.product to service_api;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at) on table erp.product to service_booker;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at) on table erp.product to service_ledger;
 grant select (id, product_number, name, gtin, manufacturer_number) on table erp.product to service_searcher;
-grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity) on table erp.product to service_writer;
+grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, unit_code) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
 comment on column erp.product.parent_id is 'Product that this one is a variant of; null for products that are no variant.';
@@ -14954,6 +15377,7 @@ comment on column erp.product.reserved_stock is 'Units of open and in-progress o
 comment on column erp.product.available_stock is 'Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
 comment on column erp.product.open_supplier_order_quantity is 'Units on open supplier orders that have not arrived yet.';
 comment on column erp.product.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
+comment on column erp.product.unit_code is 'Unit that the product is counted in, of UN/ECE Recommendation 20: C62 for pieces, which null means, KGM for kilograms.';
 comment on constraint product_available_stock_follows on erp.product is '@internal
 @keeps available_stock';
 comment on constraint product_description_length on erp.product is '@userError OUT_OF_RANGE description
@@ -14983,6 +15407,8 @@ The tax rate is in percent, from 0 to 100.';
 comment on constraint product_translations_are_texts on erp.product is '@internal The functions that write here see to it.';
 comment on constraint product_translations_length on erp.product is '@userError OUT_OF_RANGE translations
 This has more than 500,000 characters as JSON.';
+comment on constraint product_unit_code_has_its_form on erp.product is '@userError INVALID unit_code
+The unit must be a code of UN/ECE Recommendation 20, such as C62 or KGM.';
 comment on index erp.product_name_id_idx is 'For lists of products by name.';
 
 create table erp.product_image (
@@ -15525,19 +15951,34 @@ create table erp.sales_order (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   entered_tracking_codes text[] default '{}'::text[] not null,
+  buyer_reference text collate "C",
+  purchase_order_number text collate "C",
+  due_date date,
+  paid_amount numeric,
+  exchange_rate numeric,
+  exchange_rate_date date,
+  exchange_rate_source text collate "C",
   constraint order_billing_address_is_an_object CHECK ((jsonb_typeof(billing_address) = 'object'::text)) NOT ENFORCED,
+  constraint order_due_date_is_plausible CHECK (((due_date >= '1900-01-01'::date) AND (due_date <= '9999-12-31'::date))) NOT ENFORCED,
+  constraint order_exchange_rate_date_is_plausible CHECK (((exchange_rate_date >= '1900-01-01'::date) AND (exchange_rate_date <= '9999-12-31'::date))) NOT ENFORCED,
+  constraint order_exchange_rate_is_complete CHECK ((((exchange_rate IS NULL) = (exchange_rate_date IS NULL)) AND ((exchange_rate IS NULL) = (exchange_rate_source IS NULL)))) NOT ENFORCED,
+  constraint order_exchange_rate_is_positive CHECK (((exchange_rate > (0)::numeric) AND (exchange_rate < (1000000000)::numeric))) NOT ENFORCED,
   constraint order_number_is_not_blank CHECK ((NOT erp.is_blank(order_number))) NOT ENFORCED,
   constraint order_number_is_unique UNIQUE (order_number),
+  constraint order_paid_amount_is_an_amount CHECK (((paid_amount >= (0)::numeric) AND (paid_amount < ('1000000000000000'::bigint)::numeric))) NOT ENFORCED,
   constraint order_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)) NOT ENFORCED,
   constraint order_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) NOT ENFORCED,
   constraint order_storefront_id_is_not_blank CHECK ((NOT erp.is_blank(storefront_id))) NOT ENFORCED,
   constraint order_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) NOT ENFORCED,
   constraint order_tracking_codes_are_strings CHECK (erp.is_string_array(tracking_codes)) NOT ENFORCED,
   constraint sales_order_billing_address_length CHECK ((length((billing_address)::text) <= 10000)) NOT ENFORCED,
+  constraint sales_order_buyer_reference_length CHECK ((length(buyer_reference) <= 255)) NOT ENFORCED,
   constraint sales_order_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
   constraint sales_order_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES erp.customer(id) ON DELETE SET NULL,
+  constraint sales_order_exchange_rate_source_length CHECK ((length(exchange_rate_source) <= 255)) NOT ENFORCED,
   constraint sales_order_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
   constraint sales_order_pkey PRIMARY KEY (id),
+  constraint sales_order_purchase_order_number_length CHECK ((length(purchase_order_number) <= 255)) NOT ENFORCED,
   constraint sales_order_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
   constraint sales_order_shipping_address_length CHECK ((length((shipping_address)::text) <= 10000)) NOT ENFORCED,
   constraint sales_order_shipping_method_id_fkey FOREIGN KEY (shipping_method_id) REFERENCES erp.shipping_method(id) ON DELETE SET NULL
@@ -15570,7 +16011,7 @@ CREATE TRIGGER keep_figures_of_tax BEFORE UPDATE OF tax_status ON erp.sales_orde
 CREATE TRIGGER keep_figures_of_tracking BEFORE INSERT OR UPDATE OF tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_tracking_codes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF state, delivery_state, tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF order_number, tax_status, shipping_address, billing_address, storefront_id ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF order_number, tax_status, shipping_address, billing_address, storefront_id, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order();
 alter table erp.sales_order enable row level security;
 create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
 create policy sales_order_select_api on erp.sales_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
@@ -15584,11 +16025,11 @@ create policy sales_order_update_writer on erp.sales_order for update to service
 grant select on table erp.sales_order to service_booker;
 grant select on table erp.sales_order to service_ledger;
 grant insert, select on table erp.sales_order to service_writer;
-grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at) on table erp.sales_order to service_api;
+grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_api;
 grant update (state, delivery_state, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_booker;
 grant update (amount_net, amount_total, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_ledger;
 grant select (id, order_number, customer_id, tracking_codes, storefront_id) on table erp.sales_order to service_searcher;
-grant update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, storefront_id, entered_tracking_codes) on table erp.sales_order to service_writer;
+grant update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, storefront_id, entered_tracking_codes, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_writer;
 comment on table erp.sales_order is 'Orders of customers (GraphQL type Order).';
 comment on column erp.sales_order.order_number is 'Number that the customer knows the order by, given at checkout.';
 comment on column erp.sales_order.order_date_time is 'When the customer ordered.';
@@ -15604,12 +16045,29 @@ comment on column erp.sales_order.tracking_codes is 'Tracking codes of the prima
 comment on column erp.sales_order.storefront_id is 'Id of the order in the external storefront platform; null when not imported from it.';
 comment on column erp.sales_order.created_at is 'When the row was made; usually the time of the order.';
 comment on column erp.sales_order.entered_tracking_codes is 'Tracking codes that were entered manually. They stay in the list of all codes when a label with the same code is cancelled.';
+comment on column erp.sales_order.buyer_reference is 'Reference that the buyer wants on invoices of this order (BT-10). Null takes the customer''s.';
+comment on column erp.sales_order.purchase_order_number is 'Number of the buyer''s purchase order (BT-13).';
+comment on column erp.sales_order.due_date is 'Day on which invoices of the order are due (BT-9). Null counts the merchant''s days for payment.';
+comment on column erp.sales_order.paid_amount is 'Amount that the customer has paid already, in the currency of the order (BT-113); null is nothing.';
+comment on column erp.sales_order.exchange_rate is 'Units of the order''s currency per unit of the default currency, for the tax on invoices. Null takes the rate of the day of delivery.';
+comment on column erp.sales_order.exchange_rate_date is 'Day on which the exchange rate was published.';
+comment on column erp.sales_order.exchange_rate_source is 'Publisher of the exchange rate, for example ecb.';
 comment on constraint order_billing_address_is_an_object on erp.sales_order is '@userError INVALID billing_address
 The address must be a JSON object.';
+comment on constraint order_due_date_is_plausible on erp.sales_order is '@userError OUT_OF_RANGE due_date
+The year must be between 1900 and 9999.';
+comment on constraint order_exchange_rate_date_is_plausible on erp.sales_order is '@userError OUT_OF_RANGE exchange_rate_date
+The year must be between 1900 and 9999.';
+comment on constraint order_exchange_rate_is_complete on erp.sales_order is '@userError REQUIRED exchange_rate
+An exchange rate needs its date and its source, and they need a rate.';
+comment on constraint order_exchange_rate_is_positive on erp.sales_order is '@userError OUT_OF_RANGE exchange_rate
+The rate must be greater than 0 and less than 1,000,000,000.';
 comment on constraint order_number_is_not_blank on erp.sales_order is '@userError INVALID order_number
 The number is blank. Leave it out, or give null, if there is none.';
 comment on constraint order_number_is_unique on erp.sales_order is '@userError NOT_UNIQUE order_number
 Another order has this number.';
+comment on constraint order_paid_amount_is_an_amount on erp.sales_order is '@userError OUT_OF_RANGE paid_amount
+The amount must be at least 0 and less than 1,000,000,000,000,000.';
 comment on constraint order_shipping_address_is_an_object on erp.sales_order is '@userError INVALID shipping_address
 The address must be a JSON object.';
 comment on constraint order_state_is_known on erp.sales_order is '@userError INVALID state
@@ -15621,6 +16079,12 @@ This is gross, net or tax-free.';
 comment on constraint order_tracking_codes_are_strings on erp.sales_order is '@internal settle_order() writes texts';
 comment on constraint sales_order_billing_address_length on erp.sales_order is '@userError OUT_OF_RANGE billing_address
 This has more than 10,000 characters as JSON.';
+comment on constraint sales_order_buyer_reference_length on erp.sales_order is '@userError OUT_OF_RANGE buyer_reference
+The text has more than 255 characters.';
+comment on constraint sales_order_exchange_rate_source_length on erp.sales_order is '@userError OUT_OF_RANGE exchange_rate_source
+The text has more than 255 characters.';
+comment on constraint sales_order_purchase_order_number_length on erp.sales_order is '@userError OUT_OF_RANGE purchase_order_number
+The text has more than 255 characters.';
 comment on constraint sales_order_shipping_address_length on erp.sales_order is '@userError OUT_OF_RANGE shipping_address
 This has more than 10,000 characters as JSON.';
 comment on index erp.order_storefront_id_is_unique is '@userError NOT_UNIQUE storefront_id
@@ -15649,6 +16113,11 @@ create table erp.sales_order_line_item (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   invoiced_quantity integer default 0 not null,
+  tax_category text collate "C",
+  exemption_code text collate "C",
+  discount_reason text collate "C",
+  unit_code text collate "C",
+  constraint order_line_item_exemption_code_has_its_form CHECK (((exemption_code IS NULL) OR ((exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'::text) AND (tax_category IS NOT NULL) AND (tax_category ~ '^(E|AE|K|G)$'::text)))) NOT ENFORCED,
   constraint order_line_item_identifier_is_not_blank CHECK ((NOT erp.is_blank(identifier))) NOT ENFORCED,
   constraint order_line_item_invoices_no_more_than_ordered CHECK (((invoiced_quantity >= 0) AND (invoiced_quantity <= GREATEST(quantity, 0)))) NOT ENFORCED,
   constraint order_line_item_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
@@ -15657,10 +16126,14 @@ create table erp.sales_order_line_item (
   constraint order_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
   constraint order_line_item_ships_no_more_than_ordered CHECK (((shipped_quantity >= 0) AND (shipped_quantity <= GREATEST(quantity, 0)))) NOT ENFORCED,
   constraint order_line_item_storefront_id_is_not_blank CHECK ((NOT erp.is_blank(storefront_id))) NOT ENFORCED,
+  constraint order_line_item_tax_category_is_known CHECK ((tax_category ~ '^(S|Z|E|AE|K|G)$'::text)) NOT ENFORCED,
+  constraint order_line_item_tax_category_matches_rate CHECK (((tax_category !~ '^(S|Z|E|AE|K|G)$'::text) OR ((tax_category = 'S'::text) = (tax_rate > (0)::numeric)))) NOT ENFORCED,
   constraint order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
   constraint order_line_item_total_price_is_an_amount CHECK ((abs(total_price) < '1000000000000000'::numeric)) NOT ENFORCED,
+  constraint order_line_item_unit_code_has_its_form CHECK ((unit_code ~ '^[A-Z0-9]{2,3}$'::text)) NOT ENFORCED,
   constraint order_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < '1000000000000000'::numeric)) NOT ENFORCED,
   constraint sales_order_line_item_description_length CHECK ((length(description) <= 10000)) NOT ENFORCED,
+  constraint sales_order_line_item_discount_reason_length CHECK ((length(discount_reason) <= 255)) NOT ENFORCED,
   constraint sales_order_line_item_label_length CHECK ((length(label) <= 1000)) NOT ENFORCED,
   constraint sales_order_line_item_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE CASCADE,
   constraint sales_order_line_item_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.sales_order_line_item(id) ON DELETE CASCADE,
@@ -15678,7 +16151,7 @@ CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.sales_order_line_it
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF shipped_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order_line_item();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, label, description, quantity, unit_price, total_price, tax_rate, payload, storefront_id, invoiced_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, label, description, quantity, unit_price, total_price, tax_rate, payload, storefront_id, invoiced_quantity, tax_category, exemption_code, discount_reason, unit_code ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
 alter table erp.sales_order_line_item enable row level security;
 create policy sales_order_line_item_delete_writer on erp.sales_order_line_item for delete to service_writer using (true);
 create policy sales_order_line_item_insert_writer on erp.sales_order_line_item for insert to service_writer with check (true);
@@ -15692,10 +16165,10 @@ create policy sales_order_line_item_update_writer on erp.sales_order_line_item f
 grant select on table erp.sales_order_line_item to service_booker;
 grant select on table erp.sales_order_line_item to service_ledger;
 grant delete, insert, select on table erp.sales_order_line_item to service_writer;
-grant select (id, order_id, parent_id, product_id, type, identifier, label, description, "position", quantity, shipped_quantity, unit_price, total_price, storefront_id) on table erp.sales_order_line_item to service_api;
+grant select (id, order_id, parent_id, product_id, type, identifier, label, description, "position", quantity, shipped_quantity, unit_price, total_price, storefront_id, tax_category, exemption_code, discount_reason, unit_code) on table erp.sales_order_line_item to service_api;
 grant update (shipped_quantity) on table erp.sales_order_line_item to service_booker;
 grant update (shipped_quantity, invoiced_quantity) on table erp.sales_order_line_item to service_ledger;
-grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, storefront_id) on table erp.sales_order_line_item to service_writer;
+grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, storefront_id, tax_category, exemption_code, discount_reason, unit_code) on table erp.sales_order_line_item to service_writer;
 comment on table erp.sales_order_line_item is 'Lines of orders: products, custom items, promotions, credits (GraphQL type OrderLineItem).';
 comment on column erp.sales_order_line_item.order_id is 'Order that the line belongs to.';
 comment on column erp.sales_order_line_item.product_id is 'Product that was ordered; set on lines of type product only.';
@@ -15710,6 +16183,12 @@ comment on column erp.sales_order_line_item.unit_price is 'Price of one unit wit
 comment on column erp.sales_order_line_item.total_price is 'Price of the line with tax, in the currency of the order: unit price times quantity, less discounts of the line.';
 comment on column erp.sales_order_line_item.storefront_id is 'Id of the line in the external storefront platform; null when it has no line there.';
 comment on column erp.sales_order_line_item.invoiced_quantity is 'Units that an invoice charges which was not cancelled.';
+comment on column erp.sales_order_line_item.tax_category is 'Tax category of UNTDID 5305: S standard or reduced rate, Z zero rate, E exempt, AE reverse charge, K intra-Community supply, G export. Null follows from the tax rate and the tax status of the order.';
+comment on column erp.sales_order_line_item.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX. Null takes the code of the category.';
+comment on column erp.sales_order_line_item.discount_reason is 'Reason why the total is less than the unit price times the quantity (BT-139).';
+comment on column erp.sales_order_line_item.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130). Null takes the product''s, or else C62: one.';
+comment on constraint order_line_item_exemption_code_has_its_form on erp.sales_order_line_item is '@userError INVALID exemption_code
+The code must be of the list VATEX, such as VATEX-EU-AE, with a tax category of E, AE, K or G.';
 comment on constraint order_line_item_identifier_is_not_blank on erp.sales_order_line_item is '@userError INVALID identifier
 The identifier is blank. Leave it out if there is none.';
 comment on constraint order_line_item_invoices_no_more_than_ordered on erp.sales_order_line_item is '@userError INVALID
@@ -15725,14 +16204,22 @@ comment on constraint order_line_item_ships_no_more_than_ordered on erp.sales_or
 More of a line would be shipped than was ordered.';
 comment on constraint order_line_item_storefront_id_is_not_blank on erp.sales_order_line_item is '@userError INVALID storefront_id
 The id is blank. Leave it out, or give null, if there is none.';
+comment on constraint order_line_item_tax_category_is_known on erp.sales_order_line_item is '@userError INVALID tax_category
+The tax category must be S, Z, E, AE, K or G.';
+comment on constraint order_line_item_tax_category_matches_rate on erp.sales_order_line_item is '@userError INVALID tax_category
+Only the tax category S has a tax rate above 0, and it needs one.';
 comment on constraint order_line_item_tax_rate_is_a_percentage on erp.sales_order_line_item is '@userError OUT_OF_RANGE tax_rate
 The tax rate is in percent, from 0 to 100.';
 comment on constraint order_line_item_total_price_is_an_amount on erp.sales_order_line_item is '@userError OUT_OF_RANGE total_price
 An amount must be less than 1,000,000,000,000,000.';
+comment on constraint order_line_item_unit_code_has_its_form on erp.sales_order_line_item is '@userError INVALID unit_code
+The unit must be a code of UN/ECE Recommendation 20, such as C62 or KGM.';
 comment on constraint order_line_item_unit_price_is_an_amount on erp.sales_order_line_item is '@userError OUT_OF_RANGE unit_price
 An amount must be less than 1,000,000,000,000,000.';
 comment on constraint sales_order_line_item_description_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE description
 The text has more than 10,000 characters.';
+comment on constraint sales_order_line_item_discount_reason_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE discount_reason
+The text has more than 255 characters.';
 comment on constraint sales_order_line_item_label_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE label
 The text has more than 1,000 characters.';
 comment on constraint sales_order_line_item_storefront_id_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE storefront_id
@@ -16189,6 +16676,22 @@ The name of the tag is blank.';
 comment on constraint tag_name_is_unique on erp.tag is '@userError NOT_UNIQUE name
 Another tag has this name.';
 
+create table erp.tax_reason (
+  technical_name text collate "C" not null,
+  category text collate "C" not null,
+  exemption_code text collate "C",
+  reason erp.localized_text,
+  constraint tax_reason_pkey PRIMARY KEY (technical_name)
+);
+alter table erp.tax_reason enable row level security;
+create policy tax_reason_select_writer on erp.tax_reason for select to service_writer using (true);
+grant select on table erp.tax_reason to service_writer;
+comment on table erp.tax_reason is 'Reasons why lines of invoices have no tax.';
+comment on column erp.tax_reason.technical_name is 'Name of the reason: reverse_charge, intra_community, export, small_business, exempt or zero_rate.';
+comment on column erp.tax_reason.category is 'Tax category of UNTDID 5305.';
+comment on column erp.tax_reason.exemption_code is 'Code of the list VATEX (BT-121); null if it has none.';
+comment on column erp.tax_reason.reason is 'The reason on documents, by language (BT-120).';
+
 create table erp.warehouse (
   id uuid default uuidv7() not null,
   code text collate "C" not null,
@@ -16261,6 +16764,165 @@ comment on index erp.warehouse_search_idx is 'create index concurrently warehous
 '' || name::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 comment on trigger warehouse_has_its_defaults on erp.warehouse is '@userError INVALID
 One warehouse must be the default, and one the default for receiving. Make another warehouse the default first.';
+
+create view erp.number_proof with (security_invoker=true) as
+ WITH kept AS (
+         SELECT y.year,
+            make_timestamptz(y.year, 1, 1, 0, 0, 0::double precision, m.time_zone) AS since
+           FROM ( SELECT COALESCE(max(merchant.retention_years), 8) AS years,
+                    COALESCE(max(merchant.time_zone), 'UTC'::text) AS time_zone
+                   FROM erp.merchant) m
+             CROSS JOIN LATERAL ( SELECT EXTRACT(year FROM erp.local_date(now()))::integer - m.years AS year) y
+        ), range AS (
+         SELECT r.technical_name,
+            r.pattern,
+            r.last_number,
+            strpos(r.pattern, '{year}'::text) > 0 AS is_by_year,
+                CASE
+                    WHEN strpos(r.pattern, '{year}'::text) >= 1 AND strpos(r.pattern, '{year}'::text) <= strpos(r.pattern, '{n}'::text) THEN 2
+                    ELSE 1
+                END AS counter_at,
+            ('^'::text || replace(replace(q.text, '\{year\}'::text, '([0-9]{4})'::text), '\{n\}'::text, '([1-9][0-9]{0,17})'::text)) || '$'::text AS form
+           FROM erp.number_range r
+             CROSS JOIN LATERAL regexp_replace(r.pattern, '[][*+?^$(){}|.\\]'::text, '\\\&'::text, 'g'::text) q(text)
+          WHERE r.sequence IS NULL
+        ), use AS (
+         SELECT t.id AS document_type_id,
+            t.number_range
+           FROM erp.document_type t
+        UNION
+         SELECT c.document_type_id,
+            c.number_range
+           FROM erp.channel_number_range c
+        ), given AS MATERIALIZED (
+         SELECT r.technical_name AS range,
+            r.pattern,
+            v.year,
+            v.counter,
+            d.id,
+            d.document_number COLLATE "default" AS document_number,
+                CASE
+                    WHEN r.is_by_year THEN v.year >= k.year
+                    ELSE d.created_at >= k.since
+                END AS is_kept
+           FROM use u
+             JOIN range r ON r.technical_name = u.number_range
+             JOIN erp.document d ON d.document_type_id = u.document_type_id
+             CROSS JOIN LATERAL ( SELECT regexp_match(d.document_number, r.form) AS parts
+                 OFFSET 0) m
+             CROSS JOIN LATERAL ( SELECT m.parts[r.counter_at]::bigint AS counter,
+                        CASE
+                            WHEN r.is_by_year THEN m.parts[3 - r.counter_at]::integer
+                            ELSE 0
+                        END AS year) v
+             CROSS JOIN kept k
+          WHERE m.parts IS NOT NULL
+        ), counter AS (
+         SELECT r.technical_name AS range,
+            r.pattern,
+            v.year,
+            v.last_number
+           FROM range r
+             CROSS JOIN LATERAL ( SELECT 0 AS year,
+                    r.last_number
+                  WHERE NOT r.is_by_year
+                UNION ALL
+                 SELECT y.year,
+                    y.last_number
+                   FROM erp.number_range_year y
+                  WHERE r.is_by_year AND y.number_range = r.technical_name) v
+          WHERE (r.technical_name IN ( SELECT u.number_range
+                   FROM use u))
+        ), span AS (
+         SELECT range,
+            year,
+            COALESCE(c.pattern, g.pattern) AS pattern,
+            COALESCE(c.last_number, 0::bigint) AS last_number,
+            COALESCE(g.highest, 0::bigint) AS highest,
+            range ||
+                CASE
+                    WHEN year > 0 THEN ' '::text || year
+                    ELSE ''::text
+                END AS id
+           FROM counter c
+             FULL JOIN ( SELECT given.range,
+                    given.year,
+                    max(given.pattern) AS pattern,
+                    max(given.counter) AS highest
+                   FROM given
+                  GROUP BY given.range, given.year) g USING (range, year)
+        ), step AS (
+         SELECT v.range,
+            v.year,
+            v.is_kept,
+            v.counter + 1 AS first,
+            lead(v.counter) OVER (PARTITION BY v.range, v.year ORDER BY v.counter) AS next
+           FROM ( SELECT given.range,
+                    given.year,
+                    given.counter,
+                    given.is_kept
+                   FROM given
+                UNION ALL
+                 SELECT s.range,
+                    s.year,
+                    0,
+                    s.year >= k.year
+                   FROM span s
+                     CROSS JOIN kept k
+                  WHERE s.year > 0
+                UNION ALL
+                 SELECT s.range,
+                    s.year,
+                    GREATEST(s.last_number, s.highest) + 1,
+                    true
+                   FROM span s) v
+        ), explained AS (
+         SELECT number_gap.number_range AS range,
+            COALESCE(number_gap.year, 0) AS year,
+            range_agg(int8range(number_gap.first_number, number_gap.last_number, '[]'::text)) AS counters
+           FROM erp.number_gap
+          GROUP BY number_gap.number_range, (COALESCE(number_gap.year, 0))
+        )
+ SELECT 'number_range.gap'::text AS figure,
+    s.id,
+    'no document'::text AS stored,
+    erp.fill_pattern(s.pattern, s.year, lower(m.counters)) ||
+        CASE
+            WHEN (upper(m.counters) - lower(m.counters)) > 1 THEN ' to '::text || erp.fill_pattern(s.pattern, s.year, upper(m.counters) - 1)
+            ELSE ''::text
+        END AS expected
+   FROM step t
+     JOIN span s USING (range, year)
+     LEFT JOIN explained e USING (range, year)
+     CROSS JOIN LATERAL unnest(int8multirange(int8range(t.first, t.next)) - COALESCE(e.counters, '{}'::int8multirange)) m(counters)
+  WHERE t.next > t.first AND t.is_kept
+UNION ALL
+ SELECT 'number_range.last_number'::text AS figure,
+    s.id,
+    s.last_number::text AS stored,
+    'at least '::text || s.highest AS expected
+   FROM span s
+  WHERE s.highest > s.last_number
+UNION ALL
+ SELECT 'number_range.duplicate'::text AS figure,
+    g.range AS id,
+    (count(*) || ' documents '::text) || min(g.document_number) AS stored,
+    'one document'::text AS expected
+   FROM given g
+  GROUP BY g.range, g.year, g.counter
+ HAVING count(*) > 1
+UNION ALL
+ SELECT 'number_range.pattern'::text AS figure,
+    v.ranges AS id,
+    min(v.document_number) || ' fits all of them'::text AS stored,
+    'one range'::text AS expected
+   FROM ( SELECT string_agg(g.range, ', '::text ORDER BY g.range) AS ranges,
+            min(g.document_number) AS document_number
+           FROM given g
+          GROUP BY g.id
+         HAVING count(*) > 1) v
+  GROUP BY v.ranges;
+comment on view erp.number_proof is 'Faults in the numbers of documents from ranges without a sequence: gaps, counters behind their numbers, numbers given twice, and ranges of a type that the same number fits. Must always be empty. Numbers that do not fit the pattern of their range are left out: they were imported.';
 
 CREATE OR REPLACE FUNCTION erp.about_customer(customer uuid)
  RETURNS TABLE(customer uuid, number text, email text, orders uuid[], quotes uuid[], fulfillment_orders uuid[], fulfillments uuid[], labels uuid[], returns uuid[], receipts uuid[], documents uuid[])
@@ -16348,6 +17010,14 @@ CREATE OR REPLACE FUNCTION erp.address_keys()
 RETURN ARRAY['company'::text, 'department'::text, 'firstName'::text, 'lastName'::text, 'street'::text, 'additionalAddressLine1'::text, 'additionalAddressLine2'::text, 'zipcode'::text, 'city'::text, 'countryName'::text, 'countryIso'::text, 'countryStateName'::text, 'countryStateShortCode'::text, 'phoneNumber'::text];
 grant execute on function erp.address_keys() to service_writer;
 comment on function erp.address_keys() is 'Returns the keys of an address that clients are promised.';
+
+CREATE OR REPLACE FUNCTION erp.all_negated(objects jsonb, keys text[])
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (SELECT COALESCE(jsonb_agg(erp.negated(e.object, all_negated.keys) ORDER BY e.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements(all_negated.objects) WITH ORDINALITY e(object, n));
+grant execute on function erp.all_negated(jsonb,text[]) to service_writer;
+comment on function erp.all_negated(jsonb,text[]) is 'Returns a JSON array of objects with the numbers of these keys negated in each.';
 
 CREATE OR REPLACE FUNCTION erp.allotment(goods_receipt_id uuid)
  RETURNS TABLE(goods_receipt_line_item_id uuid, nth bigint, supplier_order_id uuid, supplier_order_line_item_id uuid, quantity integer)
@@ -16607,10 +17277,13 @@ begin
   return query with done as (
     update erp.customer c
     set email = c.id || '@anonymized.invalid', first_name = 'Anonymized', last_name = 'Customer',
-      title = null, company = null, vat_ids = null, storefront_id = null, salutation_id = null, active = false
+      title = null, company = null, vat_ids = null, storefront_id = null, salutation_id = null,
+      buyer_reference = null, electronic_address = null, electronic_address_scheme = null,
+      registration_id = null, active = false
     where c.id = about.customer and (c.email <> c.id || '@anonymized.invalid'
       or c.first_name <> 'Anonymized' or c.last_name <> 'Customer' or c.active
-      or num_nonnulls(c.title, c.company, c.vat_ids, c.storefront_id, c.salutation_id) > 0)
+      or num_nonnulls(c.title, c.company, c.vat_ids, c.storefront_id, c.salutation_id, c.buyer_reference,
+        c.electronic_address, c.registration_id) > 0)
     returning 1
   ) select 'customer', count(*) from done;
   return query with done as (
@@ -16628,11 +17301,12 @@ begin
     update erp.sales_order o
     set shipping_address = erp.country_alone(o.shipping_address),
       billing_address = erp.country_alone(o.billing_address), entered_tracking_codes = '{}',
-      tracking_codes = null
+      tracking_codes = null, buyer_reference = null, purchase_order_number = null
     where o.id = any (about.orders)
       and (o.shipping_address is distinct from erp.country_alone(o.shipping_address)
         or o.billing_address is distinct from erp.country_alone(o.billing_address)
-        or cardinality(o.entered_tracking_codes) > 0)
+        or cardinality(o.entered_tracking_codes) > 0
+        or num_nonnulls(o.buyer_reference, o.purchase_order_number) > 0)
     returning 1
   ) select 'orders', count(*) from done;
   return query with done as (
@@ -16783,6 +17457,14 @@ grant execute on function erp.awaits_goods(text) to service_ledger;
 grant execute on function erp.awaits_goods(text) to service_writer;
 comment on function erp.awaits_goods(text) is 'Whether the open units of a supplier order in this state will still arrive.';
 
+CREATE OR REPLACE FUNCTION erp.begins_with_country(vat_id text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN (NOT erp.is_blank(vat_id)) THEN (("left"(vat_id, 2) = 'EL'::text) OR erp.is_country_code("left"(vat_id, 2))) ELSE NULL::boolean END;
+grant execute on function erp.begins_with_country(text) to service_writer;
+comment on function erp.begins_with_country(text) is 'Whether a VAT number begins with the code of the country that gave it. Null without a number.';
+
 CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolean, fulfillment_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS erp.document_part[]
  LANGUAGE sql
@@ -16790,6 +17472,22 @@ CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolea
 RETURN ARRAY(WITH named AS (SELECT a.destination_order_line_item_id AS id, sum(i.quantity) AS quantity FROM (erp.fulfillment_line_item i JOIN erp.fulfillment_order_line_item a ON ((a.id = i.fulfillment_order_line_item_id))) WHERE (i.fulfillment_id = ANY (billable_parts.fulfillment_ids)) GROUP BY a.destination_order_line_item_id), line AS (SELECT row_number() OVER (ORDER BY l."position", l.id) AS n, l.id, l.quantity, CASE WHEN (NOT billable_parts.only_shipped) THEN ((l.quantity - l.invoiced_quantity))::bigint WHEN (l.type = 'product'::text) THEN LEAST(((l.shipped_quantity - l.invoiced_quantity))::bigint, CASE WHEN (billable_parts.fulfillment_ids IS NOT NULL) THEN COALESCE((SELECT n.quantity FROM named n WHERE (n.id = l.id)), (0)::bigint) ELSE NULL::bigint END) WHEN erp.charges_services(billable_parts.order_id) THEN ((l.quantity - l.invoiced_quantity))::bigint ELSE NULL::bigint END AS due FROM erp.sales_order_line_item l WHERE ((l.order_id = billable_parts.order_id) AND ((l.type = 'product'::text) OR (l.tax_rate IS NOT NULL) OR (NOT (EXISTS (SELECT FROM erp.sales_order_line_item r WHERE ((r.order_id = billable_parts.order_id) AND (r.tax_rate IS NOT NULL)))))))), gap AS (SELECT l.n, l.id, l.due, lower(g_1.units) AS first_unit, (upper(g_1.units) - lower(g_1.units)) AS quantity, sum((upper(g_1.units) - lower(g_1.units))) OVER (PARTITION BY l.id ORDER BY g_1.units) AS upto FROM (line l CROSS JOIN LATERAL unnest((int4multirange(int4range(0, l.quantity)) - COALESCE((SELECT range_agg(int4range(i.first_unit, (i.first_unit + i.quantity))) AS range_agg FROM (erp.invoice_line_item i JOIN erp.invoice v ON ((v.document_id = i.document_id))) WHERE ((i.order_line_item_id = l.id) AND (v.cancellation_id IS NULL))), '{}'::int4multirange))) g_1(units)) WHERE (l.due > 0)) SELECT ROW(g.id, g.first_unit, (LEAST((g.quantity)::bigint, (g.due - (g.upto - g.quantity))))::integer)::erp.document_part AS "row" FROM gap g WHERE (g.due > (g.upto - g.quantity)) ORDER BY g.n, g.first_unit);
 grant execute on function erp.billable_parts(uuid,boolean,uuid[]) to service_writer;
 comment on function erp.billable_parts(uuid,boolean,uuid[]) is 'Returns the units of an order''s lines that no invoice charges. With only_shipped, these are the shipped units of products, of some fulfillments if they are given, and all units of other lines, such as shipping costs, if erp.charges_services allows it.';
+
+CREATE OR REPLACE FUNCTION erp.breaks_skonto(payment_terms text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN COALESCE((SELECT bool_or((regexp_replace(btrim(l.line), '\s+'::text, ' '::text, 'g'::text) !~ '^#SKONTO#TAGE=[0-9]+#PROZENT=[0-9]+\.[0-9]{2}(#BASISBETRAG=-?[0-9]+\.[0-9]{2})?#$'::text)) AS bool_or FROM regexp_split_to_table(breaks_skonto.payment_terms, '\r?\n'::text) l(line) WHERE (btrim(l.line) ~~ '#%'::text)), false);
+grant execute on function erp.breaks_skonto(text) to service_writer;
+comment on function erp.breaks_skonto(text) is 'Whether payment terms have a line that begins with # but is no discount for early payment, as XRechnung writes it: #SKONTO#TAGE=14#PROZENT=2.00#.';
+
+CREATE OR REPLACE FUNCTION erp.buyer_vat_id(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (SELECT CASE WHEN (NOT erp.is_blank(v.vat_id)) THEN v.vat_id ELSE NULL::text END AS "case" FROM (SELECT COALESCE((buyer_vat_id.config #>> '{buyer,vatId}'::text[]), (buyer_vat_id.config ->> 'customerVatId'::text)) AS vat_id) v);
+grant execute on function erp.buyer_vat_id(jsonb) to service_writer;
+comment on function erp.buyer_vat_id(jsonb) is 'Returns the VAT number of the buyer on a document; null if there is none.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_fulfillment(fulfillment_id uuid, note text)
  RETURNS erp.shipment
@@ -16858,8 +17556,14 @@ declare
   made uuid[] := '{}';
   replaced uuid[] := '{}';
 begin
+  perform erp.lock_number_ranges(array(
+    select d.order_id from erp.document_fulfillment c join erp.document d on d.id = c.document_id
+    join erp.invoice i on i.document_id = d.id and i.cancellation_id is null
+    where c.fulfillment_id = cancel_invoices_of.fulfillment_id
+  ), '{invoice,storno,credit_note}');
   for cancelled in
-    select d.id, d.order_id, erp.reversal_of(d.id) is not null as is_credited
+    select d.id, d.order_id, erp.has_credit_note(d.id) as is_credited,
+      erp.reversal_of(d.id) is null as is_open
     from erp.document_fulfillment c
     join erp.invoice i on i.document_id = c.document_id and i.cancellation_id is null
     join erp.document d on d.id = i.document_id
@@ -16867,6 +17571,9 @@ begin
     order by d.id
   loop
     if cancelled.is_credited then
+      if cancelled.is_open then
+        made := made || erp.credit_shipment(cancelled.order_id, cancelled.id, fulfillment_id);
+      end if;
       perform erp.release_credited_units(cancelled.id, fulfillment_id);
     else
       made := made || erp.create_reversal(cancelled.order_id, 'storno', cancelled.id);
@@ -16882,14 +17589,14 @@ begin
     group by d.order_id order by d.order_id
   loop
     if cardinality(erp.billable_parts(left_over.order_id, true, left_over.fulfillments)) > 0 then
-      made := made || erp.create_invoice(left_over.order_id, true, null, left_over.fulfillments);
+      made := made || erp.try_invoice(left_over.order_id, null, left_over.fulfillments);
     end if;
   end loop;
   return made;
 end
 $function$;
 grant execute on function erp.cancel_invoices_of(uuid) to service_writer;
-comment on function erp.cancel_invoices_of(uuid) is 'Cancels the invoices of a cancelled shipment, each by a cancellation invoice. A new invoice charges what they charged of other shipments. Of an invoice that was credited, only the units of the shipment can be invoiced again. Returns the created documents.';
+comment on function erp.cancel_invoices_of(uuid) is 'Cancels the invoices of a cancelled shipment, each by a cancellation invoice. A new invoice charges what they charged of other shipments. Of a credited invoice, the rest of the shipment is credited, too, and only its units can be invoiced again. Returns the created documents.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_order(order_id uuid)
  RETURNS erp.shipment
@@ -16915,7 +17622,8 @@ begin
       'Parts of the order are shipped. Cancel its fulfillments first.', '{id}');
   elsif cardinality(erp.open_invoices(present.id)) > 0 then
     perform mutation.refuse('NOT_EDITABLE',
-      'The order is invoiced. Cancel its invoices first, by documentCreate with the type storno.', '{id}',
+      'The order is invoiced. Take its invoices back first, by documentCreate with the type storno, or '
+      'credit_note for what is left of a partly credited one.', '{id}',
       jsonb_build_object('invoices', erp.open_invoices(present.id)));
   end if;
   perform from erp.location l where l.id in (
@@ -17000,6 +17708,71 @@ end
 $function$;
 grant execute on function erp.change_supplier_of_receipt(uuid,uuid) to service_writer;
 comment on function erp.change_supplier_of_receipt(uuid,uuid) is 'Prepares a goods receipt for another supplier: it no longer names orders of the former one. User error SUPPLIER_MISMATCH if its lines name such orders.';
+
+CREATE OR REPLACE FUNCTION erp.charged_pieces(order_id uuid, tax_status text, exemption text, parts erp.document_part[])
+ RETURNS SETOF erp.charged_piece
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH part AS (
+          SELECT p.order_line_item_id AS id,
+             p.first_unit,
+             (p.first_unit + p.quantity) AS upto
+            FROM unnest(charged_pieces.parts) p(order_line_item_id, first_unit, quantity)
+         UNION ALL
+          SELECT l.id,
+             0,
+             l.quantity
+            FROM erp.sales_order_line_item l
+           WHERE ((l.order_id = charged_pieces.order_id) AND (charged_pieces.parts IS NULL))
+         ), piece AS (
+          SELECT c_1.line_id,
+             c_1.rate,
+             COALESCE(
+                 CASE
+                     WHEN ((charged_pieces.tax_status <> 'tax-free'::text) OR (r.tax_category <> ALL (ARRAY['S'::text, 'Z'::text]))) THEN r.tax_category
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN (charged_pieces.tax_status = 'tax-free'::text) THEN e.category
+                     WHEN (c_1.rate > (0)::numeric) THEN 'S'::text
+                     ELSE 'Z'::text
+                 END) AS category,
+             r.exemption_code,
+             sum((erp.share_of(c_1.total, p.upto, u.quantity) - erp.share_of(c_1.total, p.first_unit, u.quantity))) AS total
+            FROM ((((erp.order_pieces(charged_pieces.order_id, charged_pieces.tax_status) c_1(line_id, unit_line_id, rated_line_id, rate, total)
+              JOIN part p ON ((p.id = c_1.unit_line_id)))
+              JOIN erp.sales_order_line_item u ON ((u.id = c_1.unit_line_id)))
+              JOIN erp.sales_order_line_item r ON ((r.id = c_1.rated_line_id)))
+              LEFT JOIN erp.tax_reason e ON ((e.technical_name = charged_pieces.exemption)))
+           GROUP BY c_1.line_id, c_1.rate, COALESCE(
+                 CASE
+                     WHEN ((charged_pieces.tax_status <> 'tax-free'::text) OR (r.tax_category <> ALL (ARRAY['S'::text, 'Z'::text]))) THEN r.tax_category
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN (charged_pieces.tax_status = 'tax-free'::text) THEN e.category
+                     WHEN (c_1.rate > (0)::numeric) THEN 'S'::text
+                     ELSE 'Z'::text
+                 END), r.exemption_code
+         ), by_rate AS (
+          SELECT array_agg(ROW(p.line_id, p.category, p.exemption_code, p.rate, p.total, (0)::numeric)::erp.charged_piece ORDER BY l."position", p.line_id, p.exemption_code) AS pieces,
+             erp.rounded_to(erp.net_amount(sum(p.total), p.rate), array_agg(((p.total * (100)::numeric) / ((100)::numeric + p.rate)) ORDER BY l."position", p.line_id, p.exemption_code)) AS nets
+            FROM (piece p
+              JOIN erp.sales_order_line_item l ON ((l.id = p.line_id)))
+           GROUP BY p.category, p.rate
+         )
+  SELECT c.line_id,
+     c.category,
+     c.exemption_code,
+     c.rate,
+     c.total,
+     c.exact_net
+    FROM (by_rate g
+      CROSS JOIN LATERAL UNNEST(g.pieces, g.nets) c(line_id, category, exemption_code, rate, total, unset, exact_net));
+END;
+grant execute on function erp.charged_pieces(uuid,text,text,erp.document_part[]) to service_writer;
+comment on function erp.charged_pieces(uuid,text,text,erp.document_part[]) is 'Returns what units of an order''s lines are charged, or all units without parts, by line, tax category and rate. The amount without tax is rounded once for each category and rate. The cents that the lines lack go to those with the largest remainders. The exemption is a name of erp.tax_reason; without one, the category of an order without tax is null.';
 
 CREATE OR REPLACE FUNCTION erp.charges_services(order_id uuid)
  RETURNS boolean
@@ -17338,6 +18111,262 @@ $function$;
 grant execute on function erp.check_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) to service_writer;
 comment on function erp.check_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) is 'Refuses lines that do not fit their supplier order. User errors TOO_MANY_LINES, OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE.';
 
+CREATE OR REPLACE FUNCTION erp.cii(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((((((((('<?xml version="1.0" encoding="UTF-8"?>'::text || chr(10)) || '<rsm:CrossIndustryInvoice xmlns:rsm="urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100"'::text) || ' xmlns:ram="urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"'::text) || ' xmlns:qdt="urn:un:unece:uncefact:data:standard:QualifiedDataType:100"'::text) || ' xmlns:udt="urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100">'::text) || erp.cii_header(config)) || '<rsm:SupplyChainTradeTransaction>'::text) || erp.cii_lines((config -> 'lines'::text))) || erp.cii_agreement(config)) || erp.cii_delivery(config)) || erp.cii_settlement(config)) || '</rsm:SupplyChainTradeTransaction></rsm:CrossIndustryInvoice>'::text);
+grant execute on function erp.cii(jsonb) to service_writer;
+comment on function erp.cii(jsonb) is 'Returns the structured invoice of a numbered document: UN/CEFACT Cross Industry Invoice D16B, as EN 16931 uses it. Its config alone says everything. Null if config.standard names no guideline, as for the form pdf. What the config lacks is left out, so erp.invoice_faults has to check it first.';
+
+CREATE OR REPLACE FUNCTION erp.cii_account(bank jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (COALESCE((('<ram:PayeePartyCreditorFinancialAccount>'::text || NULLIF((COALESCE((('<ram:IBANID>'::text || erp.xml_text((bank ->> 'iban'::text))) || '</ram:IBANID>'::text), ''::text) || COALESCE((('<ram:AccountName>'::text || erp.xml_text((bank ->> 'accountHolder'::text))) || '</ram:AccountName>'::text), ''::text)), ''::text)) || '</ram:PayeePartyCreditorFinancialAccount>'::text), ''::text) || COALESCE((('<ram:PayeeSpecifiedCreditorFinancialInstitution><ram:BICID>'::text || erp.xml_text((bank ->> 'bic'::text))) || '</ram:BICID></ram:PayeeSpecifiedCreditorFinancialInstitution>'::text), ''::text));
+grant execute on function erp.cii_account(jsonb) to service_writer;
+comment on function erp.cii_account(jsonb) is 'Returns the bank account of the seller as XML (BG-17).';
+
+CREATE OR REPLACE FUNCTION erp.cii_address(address jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((('<ram:PostalTradeAddress>'::text || NULLIF(((((((COALESCE((('<ram:PostcodeCode>'::text || erp.xml_text((address ->> 'zipcode'::text))) || '</ram:PostcodeCode>'::text), ''::text) || COALESCE((('<ram:LineOne>'::text || erp.xml_text((address ->> 'street'::text))) || '</ram:LineOne>'::text), ''::text)) || COALESCE((('<ram:LineTwo>'::text || erp.xml_text((address ->> 'additionalAddressLine1'::text))) || '</ram:LineTwo>'::text), ''::text)) || COALESCE((('<ram:LineThree>'::text || erp.xml_text((address ->> 'additionalAddressLine2'::text))) || '</ram:LineThree>'::text), ''::text)) || COALESCE((('<ram:CityName>'::text || erp.xml_text((address ->> 'city'::text))) || '</ram:CityName>'::text), ''::text)) || COALESCE((('<ram:CountryID>'::text || erp.xml_text((address ->> 'countryIso'::text))) || '</ram:CountryID>'::text), ''::text)) || COALESCE((('<ram:CountrySubDivisionName>'::text || erp.xml_text((address ->> 'countryStateName'::text))) || '</ram:CountrySubDivisionName>'::text), ''::text)), ''::text)) || '</ram:PostalTradeAddress>'::text), ''::text);
+grant execute on function erp.cii_address(jsonb) to service_writer;
+comment on function erp.cii_address(jsonb) is 'Returns an address as XML; an empty text if it has no parts.';
+
+CREATE OR REPLACE FUNCTION erp.cii_agreement(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((((((('<ram:ApplicableHeaderTradeAgreement>'::text || COALESCE((('<ram:BuyerReference>'::text || erp.xml_text((config ->> 'buyerReference'::text))) || '</ram:BuyerReference>'::text), ''::text)) || '<ram:SellerTradeParty>'::text) || erp.cii_party(erp.cii_seller(config))) || '</ram:SellerTradeParty>'::text) || '<ram:BuyerTradeParty>'::text) || erp.cii_party(erp.cii_buyer(config))) || '</ram:BuyerTradeParty>'::text) || COALESCE((('<ram:SellerOrderReferencedDocument><ram:IssuerAssignedID>'::text || erp.xml_text((config ->> 'orderNumber'::text))) || '</ram:IssuerAssignedID></ram:SellerOrderReferencedDocument>'::text), ''::text)) || COALESCE((('<ram:BuyerOrderReferencedDocument><ram:IssuerAssignedID>'::text || erp.xml_text((config ->> 'purchaseOrderNumber'::text))) || '</ram:IssuerAssignedID></ram:BuyerOrderReferencedDocument>'::text), ''::text)) || '</ram:ApplicableHeaderTradeAgreement>'::text);
+grant execute on function erp.cii_agreement(jsonb) to service_writer;
+comment on function erp.cii_agreement(jsonb) is 'Returns the seller, the buyer and the numbers of their orders as XML.';
+
+CREATE OR REPLACE FUNCTION erp.cii_allowance(entry jsonb, is_charge boolean, tax text DEFAULT ''::text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((('<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>'::text || CASE WHEN is_charge THEN 'true'::text ELSE 'false'::text END) || '</udt:Indicator></ram:ChargeIndicator>'::text) || COALESCE((('<ram:ActualAmount>'::text || erp.cii_amount(entry, 'amount'::text)) || '</ram:ActualAmount>'::text), ''::text)) || CASE WHEN (erp.xml_text((entry ->> 'reason'::text)) IS NOT NULL) THEN (('<ram:Reason>'::text || erp.xml_text((entry ->> 'reason'::text))) || '</ram:Reason>'::text) ELSE (('<ram:ReasonCode>'::text || CASE WHEN is_charge THEN 'ADR'::text ELSE '95'::text END) || '</ram:ReasonCode>'::text) END) || COALESCE((('<ram:CategoryTradeTax>'::text || NULLIF(tax, ''::text)) || '</ram:CategoryTradeTax>'::text), ''::text)) || '</ram:SpecifiedTradeAllowanceCharge>'::text);
+grant execute on function erp.cii_allowance(jsonb,boolean,text) to service_writer;
+comment on function erp.cii_allowance(jsonb,boolean,text) is 'Returns a discount or surcharge on a line (BG-27) or on an invoice (BG-20, BG-21) as XML. The latter needs its tax, see erp.cii_tax.';
+
+CREATE OR REPLACE FUNCTION erp.cii_allowances(entries jsonb, is_charge boolean)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT COALESCE(string_agg(erp.cii_allowance(e.entry, cii_allowances.is_charge, erp.cii_tax(e.entry)), ''::text ORDER BY e.n), ''::text) AS "coalesce" FROM jsonb_array_elements(NULLIF(cii_allowances.entries, 'null'::jsonb)) WITH ORDINALITY e(entry, n));
+grant execute on function erp.cii_allowances(jsonb,boolean) to service_writer;
+comment on function erp.cii_allowances(jsonb,boolean) is 'Returns the discounts (BG-20) or surcharges (BG-21) on an invoice as XML.';
+
+CREATE OR REPLACE FUNCTION erp.cii_amount(object jsonb, key text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (round(((object ->> key))::numeric, 2))::text;
+grant execute on function erp.cii_amount(jsonb,text) to service_writer;
+comment on function erp.cii_amount(jsonb,text) is 'Returns the amount of a key with two decimals, as XML writes it; null if there is none.';
+
+CREATE OR REPLACE FUNCTION erp.cii_buyer(config jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT jsonb_build_object('id', (cii_buyer.config -> 'customerNumber'::text), 'name', erp.name_of_recipient(a.address), 'registrationId', (b.buyer -> 'registrationId'::text), 'contact', CASE WHEN (erp.xml_text((a.address ->> 'company'::text)) IS NOT NULL) THEN (SELECT string_agg(v.name, ', '::text ORDER BY v.n) AS string_agg FROM (VALUES (1,erp.name_of_person(a.address)), (2,(a.address ->> 'department'::text))) v(n, name) WHERE (erp.xml_text(v.name) IS NOT NULL)) ELSE NULL::text END, 'email', (b.buyer -> 'email'::text), 'address', a.address, 'electronicAddress', (b.buyer -> 'electronicAddress'::text), 'vatId', COALESCE((b.buyer ->> 'vatId'::text), (cii_buyer.config ->> 'customerVatId'::text))) AS jsonb_build_object FROM ((SELECT (cii_buyer.config -> 'billingAddress'::text) AS address) a CROSS JOIN (SELECT (cii_buyer.config -> 'buyer'::text) AS buyer) b));
+grant execute on function erp.cii_buyer(jsonb) to service_writer;
+comment on function erp.cii_buyer(jsonb) is 'Returns the buyer of a document (BG-7) as erp.cii_party takes a party. The name is the company, and then the person is the contact; without a company it is the person.';
+
+CREATE OR REPLACE FUNCTION erp.cii_contact(party jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((('<ram:DefinedTradeContact>'::text || NULLIF(((COALESCE((('<ram:PersonName>'::text || erp.xml_text((party ->> 'contact'::text))) || '</ram:PersonName>'::text), ''::text) || COALESCE((('<ram:TelephoneUniversalCommunication><ram:CompleteNumber>'::text || erp.xml_text((party ->> 'phone'::text))) || '</ram:CompleteNumber></ram:TelephoneUniversalCommunication>'::text), ''::text)) || COALESCE((('<ram:EmailURIUniversalCommunication><ram:URIID>'::text || erp.xml_text((party ->> 'email'::text))) || '</ram:URIID></ram:EmailURIUniversalCommunication>'::text), ''::text)), ''::text)) || '</ram:DefinedTradeContact>'::text), ''::text);
+grant execute on function erp.cii_contact(jsonb) to service_writer;
+comment on function erp.cii_contact(jsonb) is 'Returns the contact of a party as XML (BG-6, BG-9); an empty text if there is none.';
+
+CREATE OR REPLACE FUNCTION erp.cii_day(day text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (('<udt:DateTimeString format="102">'::text || erp.xml_text(replace(day, '-'::text, ''::text))) || '</udt:DateTimeString>'::text);
+grant execute on function erp.cii_day(text) to service_writer;
+comment on function erp.cii_day(text) is 'Returns an element of the XML of invoices with a day, which is given as YYYY-MM-DD.';
+
+CREATE OR REPLACE FUNCTION erp.cii_delivery(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT ((('<ram:ApplicableHeaderTradeDelivery>'::text || COALESCE((('<ram:ShipToTradeParty>'::text || CASE WHEN (p.shipping <> p.billing) THEN p.shipping WHEN (jsonb_path_exists(cii_delivery.config, '$."totals"."taxes"[*]?(@."category" == "K")'::jsonpath) OR ((cii_delivery.config #>> '{deliveryDate,to}'::text[]) IS NULL)) THEN COALESCE(p.shipping, p.billing) ELSE NULL::text END) || '</ram:ShipToTradeParty>'::text), ''::text)) || COALESCE((('<ram:ActualDeliverySupplyChainEvent><ram:OccurrenceDateTime>'::text || erp.cii_day((cii_delivery.config #>> '{deliveryDate,to}'::text[]))) || '</ram:OccurrenceDateTime></ram:ActualDeliverySupplyChainEvent>'::text), ''::text)) || '</ram:ApplicableHeaderTradeDelivery>'::text) FROM (SELECT erp.cii_place((cii_delivery.config -> 'shippingAddress'::text)) AS shipping, erp.cii_place((cii_delivery.config -> 'billingAddress'::text)) AS billing OFFSET 0) p);
+grant execute on function erp.cii_delivery(jsonb) to service_writer;
+comment on function erp.cii_delivery(jsonb) is 'Returns the delivery of an invoice as XML (BG-13): the last day, and the address. The billing address is not repeated, unless there is no day or the supply is intra-Community.';
+
+CREATE OR REPLACE FUNCTION erp.cii_header(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((((((('<rsm:ExchangedDocumentContext>'::text || COALESCE((('<ram:BusinessProcessSpecifiedDocumentContextParameter><ram:ID>'::text || erp.xml_text((config #>> '{standard,businessProcess}'::text[]))) || '</ram:ID></ram:BusinessProcessSpecifiedDocumentContextParameter>'::text), ''::text)) || '<ram:GuidelineSpecifiedDocumentContextParameter><ram:ID>'::text) || erp.xml_text((config #>> '{standard,guideline}'::text[]))) || '</ram:ID></ram:GuidelineSpecifiedDocumentContextParameter></rsm:ExchangedDocumentContext>'::text) || '<rsm:ExchangedDocument>'::text) || COALESCE((('<ram:ID>'::text || erp.xml_text((config ->> 'documentNumber'::text))) || '</ram:ID>'::text), ''::text)) || COALESCE((('<ram:TypeCode>'::text || erp.xml_text((config ->> 'typeCode'::text))) || '</ram:TypeCode>'::text), ''::text)) || COALESCE((('<ram:IssueDateTime>'::text || erp.cii_day((config ->> 'documentDate'::text))) || '</ram:IssueDateTime>'::text), ''::text)) || erp.cii_notes(config)) || '</rsm:ExchangedDocument>'::text);
+grant execute on function erp.cii_header(jsonb) to service_writer;
+comment on function erp.cii_header(jsonb) is 'Returns the rules that an invoice follows, its number, type, date and notes as XML. Null if the config names no rules.';
+
+CREATE OR REPLACE FUNCTION erp.cii_line(line jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((((((((((((('<ram:IncludedSupplyChainTradeLineItem><ram:AssociatedDocumentLineDocument>'::text || COALESCE((('<ram:LineID>'::text || erp.cii_number(line, 'position'::text)) || '</ram:LineID>'::text), ''::text)) || '</ram:AssociatedDocumentLineDocument>'::text) || erp.cii_product(line)) || '<ram:SpecifiedLineTradeAgreement>'::text) || erp.cii_price(line)) || '</ram:SpecifiedLineTradeAgreement>'::text) || '<ram:SpecifiedLineTradeDelivery>'::text) || COALESCE((((('<ram:BilledQuantity'::text || erp.cii_unit(line)) || '>'::text) || erp.cii_number(line, 'quantity'::text)) || '</ram:BilledQuantity>'::text), ''::text)) || '</ram:SpecifiedLineTradeDelivery><ram:SpecifiedLineTradeSettlement><ram:ApplicableTradeTax>'::text) || erp.cii_tax(line)) || '</ram:ApplicableTradeTax>'::text) || CASE WHEN (jsonb_typeof((line -> 'discount'::text)) = 'object'::text) THEN erp.cii_allowance((line -> 'discount'::text), false) ELSE ''::text END) || '<ram:SpecifiedTradeSettlementLineMonetarySummation>'::text) || COALESCE((('<ram:LineTotalAmount>'::text || erp.cii_amount(line, 'net'::text)) || '</ram:LineTotalAmount>'::text), ''::text)) || '</ram:SpecifiedTradeSettlementLineMonetarySummation>'::text) || '</ram:SpecifiedLineTradeSettlement></ram:IncludedSupplyChainTradeLineItem>'::text);
+grant execute on function erp.cii_line(jsonb) to service_writer;
+comment on function erp.cii_line(jsonb) is 'Returns a line of an invoice as XML (BG-25).';
+
+CREATE OR REPLACE FUNCTION erp.cii_lines(lines jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT COALESCE(string_agg(erp.cii_line(l.line), ''::text ORDER BY l.n), ''::text) AS "coalesce" FROM jsonb_array_elements(cii_lines.lines) WITH ORDINALITY l(line, n) WHERE ((l.line ->> 'kind'::text) = 'line'::text));
+grant execute on function erp.cii_lines(jsonb) to service_writer;
+comment on function erp.cii_lines(jsonb) is 'Returns the lines of an invoice as XML. Only lines of the kind line are in it.';
+
+CREATE OR REPLACE FUNCTION erp.cii_note(content text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((('<ram:IncludedNote><ram:Content>'::text || erp.xml_text(content)) || '</ram:Content></ram:IncludedNote>'::text), ''::text);
+grant execute on function erp.cii_note(text) to service_writer;
+comment on function erp.cii_note(text) is 'Returns a note of an invoice as XML (BT-22).';
+
+CREATE OR REPLACE FUNCTION erp.cii_notes(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (erp.cii_note((((((((((('1 '::text || (config #>> '{taxInDefaultCurrency,currency,isoCode}'::text[])) || ' = '::text) || erp.cii_number((config #> '{taxInDefaultCurrency,exchangeRate}'::text[]), 'factor'::text)) || ' '::text) || (config #>> '{currency,isoCode}'::text[])) || ' ('::text) || (config #>> '{taxInDefaultCurrency,exchangeRate,source}'::text[])) || ', '::text) || (config #>> '{taxInDefaultCurrency,exchangeRate,date}'::text[])) || ')'::text)) || COALESCE((SELECT string_agg(erp.cii_note(erp.cii_prepayment(p.prepayment, (cii_notes.config #>> '{currency,isoCode}'::text[]), (cii_notes.config ->> 'locale'::text))), ''::text ORDER BY p.n) AS string_agg FROM jsonb_array_elements(NULLIF((cii_notes.config -> 'prepayments'::text), 'null'::jsonb)) WITH ORDINALITY p(prepayment, n) WHERE (((cii_notes.config #>> '{totals,paid}'::text[]))::numeric > (0)::numeric)), ''::text));
+grant execute on function erp.cii_notes(jsonb) to service_writer;
+comment on function erp.cii_notes(jsonb) is 'Returns notes of an invoice for which the norm has no terms, as XML: its exchange rate, and the prepayment invoices that it deducts. It can refer to only one of them.';
+
+CREATE OR REPLACE FUNCTION erp.cii_number(object jsonb, key text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (trim_scale(((object ->> key))::numeric))::text;
+grant execute on function erp.cii_number(jsonb,text) to service_writer;
+comment on function erp.cii_number(jsonb,text) is 'Returns the number of a key with the decimals that it needs, as XML writes it; null if there is none.';
+
+CREATE OR REPLACE FUNCTION erp.cii_party(party jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((((((COALESCE((('<ram:ID>'::text || erp.xml_text((party ->> 'id'::text))) || '</ram:ID>'::text), ''::text) || COALESCE((('<ram:Name>'::text || erp.xml_text((party ->> 'name'::text))) || '</ram:Name>'::text), ''::text)) || COALESCE((('<ram:Description>'::text || erp.xml_text((party ->> 'legalInformation'::text))) || '</ram:Description>'::text), ''::text)) || COALESCE((('<ram:SpecifiedLegalOrganization>'::text || NULLIF((COALESCE((('<ram:ID>'::text || erp.xml_text((party ->> 'registrationId'::text))) || '</ram:ID>'::text), ''::text) || COALESCE((('<ram:TradingBusinessName>'::text || erp.xml_text((party ->> 'tradingName'::text))) || '</ram:TradingBusinessName>'::text), ''::text)), ''::text)) || '</ram:SpecifiedLegalOrganization>'::text), ''::text)) || erp.cii_contact(party)) || erp.cii_address((party -> 'address'::text))) || COALESCE((((('<ram:URIUniversalCommunication><ram:URIID'::text || COALESCE(((' schemeID="'::text || erp.xml_text((party #>> '{electronicAddress,scheme}'::text[]))) || '"'::text), ''::text)) || '>'::text) || erp.xml_text((party #>> '{electronicAddress,id}'::text[]))) || '</ram:URIID></ram:URIUniversalCommunication>'::text), ''::text)) || erp.cii_tax_number('FC'::text, (party ->> 'taxNumber'::text))) || erp.cii_tax_number('VA'::text, (party ->> 'vatId'::text)));
+grant execute on function erp.cii_party(jsonb) to service_writer;
+comment on function erp.cii_party(jsonb) is 'Returns the content of the element of the seller or buyer in the XML of invoices. Takes id, name, legalInformation, registrationId, tradingName, contact, phone, email, address, electronicAddress, taxNumber and vatId.';
+
+CREATE OR REPLACE FUNCTION erp.cii_payment(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((('<ram:SpecifiedTradeSettlementPaymentMeans>'::text || COALESCE((('<ram:TypeCode>'::text || erp.xml_text((config ->> 'paymentMeansCode'::text))) || '</ram:TypeCode>'::text), ''::text)) || COALESCE((('<ram:Information>'::text || erp.xml_text((config ->> 'paymentMethod'::text))) || '</ram:Information>'::text), ''::text)) || CASE WHEN ((config ->> 'paymentMeansCode'::text) = ANY (ARRAY['30'::text, '58'::text])) THEN erp.cii_account((config #> '{seller,bank}'::text[])) ELSE ''::text END) || '</ram:SpecifiedTradeSettlementPaymentMeans>'::text);
+grant execute on function erp.cii_payment(jsonb) to service_writer;
+comment on function erp.cii_payment(jsonb) is 'Returns the means of payment of an invoice as XML (BG-16), with the bank account for credit transfers.';
+
+CREATE OR REPLACE FUNCTION erp.cii_place(address jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN NULLIF((COALESCE((('<ram:Name>'::text || erp.xml_text(erp.name_of_recipient(address))) || '</ram:Name>'::text), ''::text) || erp.cii_address(address)), ''::text);
+grant execute on function erp.cii_place(jsonb) to service_writer;
+comment on function erp.cii_place(jsonb) is 'Returns the name and address of a place of delivery as XML (BT-70, BG-15); null if it has none.';
+
+CREATE OR REPLACE FUNCTION erp.cii_preceding(number text, day text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((((('<ram:InvoiceReferencedDocument><ram:IssuerAssignedID>'::text || erp.xml_text(number)) || '</ram:IssuerAssignedID>'::text) || COALESCE((('<ram:FormattedIssueDateTime><qdt:DateTimeString format="102">'::text || erp.xml_text(replace(day, '-'::text, ''::text))) || '</qdt:DateTimeString></ram:FormattedIssueDateTime>'::text), ''::text)) || '</ram:InvoiceReferencedDocument>'::text), ''::text);
+grant execute on function erp.cii_preceding(text,text) to service_writer;
+comment on function erp.cii_preceding(text,text) is 'Returns the invoice that a document refers to as XML (BG-3); an empty text without a number.';
+
+CREATE OR REPLACE FUNCTION erp.cii_prepayment(prepayment jsonb, currency text, locale text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT CASE "left"(cii_prepayment.locale, 2) WHEN 'de'::text THEN (((((((('Bereits berechnet: Anzahlungsrechnung '::text || p.number) || ' vom '::text) || p.day) || ' über '::text) || p.total) || ', darin '::text) || p.tax) || ' Umsatzsteuer.'::text) WHEN 'fr'::text THEN (((((((('Déjà facturé : acompte '::text || p.number) || ' du '::text) || p.day) || ', '::text) || p.total) || ' dont '::text) || p.tax) || ' de TVA.'::text) ELSE (((((((('Charged before: prepayment invoice '::text || p.number) || ' of '::text) || p.day) || ', '::text) || p.total) || ' including '::text) || p.tax) || ' VAT.'::text) END AS "case" FROM (SELECT (cii_prepayment.prepayment ->> 'number'::text) AS number, (cii_prepayment.prepayment ->> 'date'::text) AS day, ((erp.cii_amount(cii_prepayment.prepayment, 'total'::text) || ' '::text) || cii_prepayment.currency) AS total, ((erp.cii_amount(cii_prepayment.prepayment, 'tax'::text) || ' '::text) || cii_prepayment.currency) AS tax) p);
+grant execute on function erp.cii_prepayment(jsonb,text,text) to service_writer;
+comment on function erp.cii_prepayment(jsonb,text,text) is 'Returns the text about a prepayment invoice that an invoice deducts, with its tax (§ 14 (5) UStG).';
+
+CREATE OR REPLACE FUNCTION erp.cii_price(line jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((('<ram:NetPriceProductTradePrice>'::text || COALESCE((('<ram:ChargeAmount>'::text || erp.cii_number(line, 'netPrice'::text)) || '</ram:ChargeAmount>'::text), ''::text)) || CASE WHEN (((line ->> 'baseQuantity'::text))::numeric <> (1)::numeric) THEN (((('<ram:BasisQuantity'::text || erp.cii_unit(line)) || '>'::text) || erp.cii_number(line, 'baseQuantity'::text)) || '</ram:BasisQuantity>'::text) ELSE ''::text END) || '</ram:NetPriceProductTradePrice>'::text);
+grant execute on function erp.cii_price(jsonb) to service_writer;
+comment on function erp.cii_price(jsonb) is 'Returns the price of a line as XML (BG-29).';
+
+CREATE OR REPLACE FUNCTION erp.cii_product(line jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((('<ram:SpecifiedTradeProduct>'::text || COALESCE((('<ram:GlobalID schemeID="0160">'::text || erp.xml_text((line ->> 'gtin'::text))) || '</ram:GlobalID>'::text), ''::text)) || COALESCE((('<ram:SellerAssignedID>'::text || erp.xml_text((line ->> 'productNumber'::text))) || '</ram:SellerAssignedID>'::text), ''::text)) || COALESCE((('<ram:Name>'::text || erp.xml_text((line ->> 'label'::text))) || '</ram:Name>'::text), ''::text)) || COALESCE((('<ram:Description>'::text || erp.xml_text((line ->> 'description'::text))) || '</ram:Description>'::text), ''::text)) || '</ram:SpecifiedTradeProduct>'::text);
+grant execute on function erp.cii_product(jsonb) to service_writer;
+comment on function erp.cii_product(jsonb) is 'Returns the product of a line as XML: its label, description, number and GTIN (BG-31).';
+
+CREATE OR REPLACE FUNCTION erp.cii_seller(config jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT jsonb_build_object('name', (s.seller -> 'legalName'::text), 'registrationId', (s.seller -> 'register'::text), 'id', CASE WHEN (erp.xml_text((s.seller ->> 'vatId'::text)) IS NULL) THEN (s.seller -> 'taxNumber'::text) ELSE NULL::jsonb END, 'tradingName', CASE WHEN ((cii_seller.config #>> '{sender,name}'::text[]) <> (s.seller ->> 'legalName'::text)) THEN (cii_seller.config #> '{sender,name}'::text[]) ELSE NULL::jsonb END, 'legalInformation', (CASE "left"((cii_seller.config ->> 'locale'::text), 2) WHEN 'de'::text THEN 'Geschäftsführung: '::text WHEN 'fr'::text THEN 'Direction : '::text ELSE 'Managing directors: '::text END || (s.seller ->> 'managers'::text)), 'contact', (s.seller -> 'contactName'::text), 'phone', (s.seller -> 'phone'::text), 'email', (s.seller -> 'email'::text), 'address', (s.seller -> 'address'::text), 'electronicAddress', (s.seller -> 'electronicAddress'::text), 'taxNumber', (s.seller -> 'taxNumber'::text), 'vatId', (s.seller -> 'vatId'::text)) AS jsonb_build_object FROM (SELECT (cii_seller.config -> 'seller'::text) AS seller) s);
+grant execute on function erp.cii_seller(jsonb) to service_writer;
+comment on function erp.cii_seller(jsonb) is 'Returns the seller of a document (BG-4) as erp.cii_party takes a party.';
+
+CREATE OR REPLACE FUNCTION erp.cii_settlement(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((((((((((('<ram:ApplicableHeaderTradeSettlement>'::text || COALESCE((('<ram:PaymentReference>'::text || erp.xml_text((config ->> 'documentNumber'::text))) || '</ram:PaymentReference>'::text), ''::text)) || COALESCE((('<ram:TaxCurrencyCode>'::text || erp.xml_text((config #>> '{taxInDefaultCurrency,currency,isoCode}'::text[]))) || '</ram:TaxCurrencyCode>'::text), ''::text)) || COALESCE((('<ram:InvoiceCurrencyCode>'::text || erp.xml_text((config #>> '{currency,isoCode}'::text[]))) || '</ram:InvoiceCurrencyCode>'::text), ''::text)) || erp.cii_payment(config)) || erp.cii_taxes((config #> '{totals,taxes}'::text[]))) || CASE WHEN ((config #>> '{deliveryDate,from}'::text[]) <> (config #>> '{deliveryDate,to}'::text[])) THEN (((('<ram:BillingSpecifiedPeriod><ram:StartDateTime>'::text || erp.cii_day((config #>> '{deliveryDate,from}'::text[]))) || '</ram:StartDateTime><ram:EndDateTime>'::text) || erp.cii_day((config #>> '{deliveryDate,to}'::text[]))) || '</ram:EndDateTime></ram:BillingSpecifiedPeriod>'::text) ELSE ''::text END) || erp.cii_allowances((config -> 'allowances'::text), false)) || erp.cii_allowances((config -> 'charges'::text), true)) || erp.cii_terms(config)) || erp.cii_sums((config -> 'totals'::text), (config #>> '{currency,isoCode}'::text[]), (config -> 'taxInDefaultCurrency'::text))) || erp.cii_preceding((config ->> 'referencedDocumentNumber'::text), (config ->> 'referencedDocumentDate'::text))) || CASE WHEN (((config ->> 'referencedDocumentNumber'::text) IS NULL) AND (((config #>> '{totals,paid}'::text[]))::numeric > (0)::numeric)) THEN erp.cii_preceding((config #>> '{prepayments,0,number}'::text[]), (config #>> '{prepayments,0,date}'::text[])) ELSE ''::text END) || '</ram:ApplicableHeaderTradeSettlement>'::text);
+grant execute on function erp.cii_settlement(jsonb) to service_writer;
+comment on function erp.cii_settlement(jsonb) is 'Returns what an invoice charges and how it is paid, as XML: taxes, allowances, totals, terms, and the invoice that it refers to.';
+
+CREATE OR REPLACE FUNCTION erp.cii_sums(totals jsonb, currency text, own jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((((((('<ram:SpecifiedTradeSettlementHeaderMonetarySummation>'::text || COALESCE((('<ram:LineTotalAmount>'::text || erp.cii_amount(totals, 'lineNet'::text)) || '</ram:LineTotalAmount>'::text), ''::text)) || COALESCE((('<ram:ChargeTotalAmount>'::text || NULLIF(erp.cii_amount(totals, 'charges'::text), '0.00'::text)) || '</ram:ChargeTotalAmount>'::text), ''::text)) || COALESCE((('<ram:AllowanceTotalAmount>'::text || NULLIF(erp.cii_amount(totals, 'allowances'::text), '0.00'::text)) || '</ram:AllowanceTotalAmount>'::text), ''::text)) || COALESCE((('<ram:TaxBasisTotalAmount>'::text || erp.cii_amount(totals, 'net'::text)) || '</ram:TaxBasisTotalAmount>'::text), ''::text)) || COALESCE((((('<ram:TaxTotalAmount currencyID="'::text || erp.xml_text(currency)) || '">'::text) || (SELECT (round(sum(((t.tax ->> 'tax'::text))::numeric), 2))::text AS round FROM jsonb_array_elements((cii_sums.totals -> 'taxes'::text)) t(tax))) || '</ram:TaxTotalAmount>'::text), ''::text)) || COALESCE((((('<ram:TaxTotalAmount currencyID="'::text || erp.xml_text((own #>> '{currency,isoCode}'::text[]))) || '">'::text) || erp.cii_amount(own, 'tax'::text)) || '</ram:TaxTotalAmount>'::text), ''::text)) || COALESCE((('<ram:GrandTotalAmount>'::text || erp.cii_amount(totals, 'total'::text)) || '</ram:GrandTotalAmount>'::text), ''::text)) || COALESCE((('<ram:TotalPrepaidAmount>'::text || NULLIF(erp.cii_amount(totals, 'paid'::text), '0.00'::text)) || '</ram:TotalPrepaidAmount>'::text), ''::text)) || COALESCE((('<ram:DuePayableAmount>'::text || erp.cii_amount(totals, 'due'::text)) || '</ram:DuePayableAmount>'::text), ''::text)) || '</ram:SpecifiedTradeSettlementHeaderMonetarySummation>'::text);
+grant execute on function erp.cii_sums(jsonb,text,jsonb) to service_writer;
+comment on function erp.cii_sums(jsonb,text,jsonb) is 'Returns the totals of an invoice as XML (BG-22). Takes the currency of the document, and its tax in the merchant''s currency.';
+
+CREATE OR REPLACE FUNCTION erp.cii_tax(entry jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (('<ram:TypeCode>VAT</ram:TypeCode>'::text || COALESCE((('<ram:CategoryCode>'::text || erp.xml_text((entry ->> 'taxCategory'::text))) || '</ram:CategoryCode>'::text), ''::text)) || COALESCE((('<ram:RateApplicablePercent>'::text || erp.cii_number(entry, 'taxRate'::text)) || '</ram:RateApplicablePercent>'::text), ''::text));
+grant execute on function erp.cii_tax(jsonb) to service_writer;
+comment on function erp.cii_tax(jsonb) is 'Returns the tax of a line (BG-30), a discount or a surcharge as the content of its element in the XML of invoices.';
+
+CREATE OR REPLACE FUNCTION erp.cii_tax_number(scheme text, number text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((((('<ram:SpecifiedTaxRegistration><ram:ID schemeID="'::text || scheme) || '">'::text) || erp.xml_text(number)) || '</ram:ID></ram:SpecifiedTaxRegistration>'::text), ''::text);
+grant execute on function erp.cii_tax_number(text,text) to service_writer;
+comment on function erp.cii_tax_number(text,text) is 'Returns a number of a party as XML. The scheme is VA for a VAT number and FC for a tax number.';
+
+CREATE OR REPLACE FUNCTION erp.cii_taxes(taxes jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT COALESCE(string_agg((((((((('<ram:ApplicableTradeTax>'::text || COALESCE((('<ram:CalculatedAmount>'::text || erp.cii_amount(t.tax, 'tax'::text)) || '</ram:CalculatedAmount>'::text), ''::text)) || '<ram:TypeCode>VAT</ram:TypeCode>'::text) || COALESCE((('<ram:ExemptionReason>'::text || erp.xml_text((t.tax ->> 'reason'::text))) || '</ram:ExemptionReason>'::text), ''::text)) || COALESCE((('<ram:BasisAmount>'::text || erp.cii_amount(t.tax, 'net'::text)) || '</ram:BasisAmount>'::text), ''::text)) || COALESCE((('<ram:CategoryCode>'::text || erp.xml_text((t.tax ->> 'category'::text))) || '</ram:CategoryCode>'::text), ''::text)) || COALESCE((('<ram:ExemptionReasonCode>'::text || erp.xml_text((t.tax ->> 'exemptionCode'::text))) || '</ram:ExemptionReasonCode>'::text), ''::text)) || COALESCE((('<ram:RateApplicablePercent>'::text || erp.cii_number(t.tax, 'rate'::text)) || '</ram:RateApplicablePercent>'::text), ''::text)) || '</ram:ApplicableTradeTax>'::text), ''::text ORDER BY t.n), ''::text) AS "coalesce" FROM jsonb_array_elements(cii_taxes.taxes) WITH ORDINALITY t(tax, n));
+grant execute on function erp.cii_taxes(jsonb) to service_writer;
+comment on function erp.cii_taxes(jsonb) is 'Returns the taxes of an invoice by category and rate as XML (BG-23).';
+
+CREATE OR REPLACE FUNCTION erp.cii_terms(config jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((('<ram:SpecifiedTradePaymentTerms>'::text || NULLIF((COALESCE(((('<ram:Description>'::text || erp.xml_text((config ->> 'paymentTerms'::text))) || CASE WHEN ((config ->> 'paymentTerms'::text) ~ '(^|\n)\s*#[^\n]*\s*$'::text) THEN chr(10) ELSE ''::text END) || '</ram:Description>'::text), ''::text) || COALESCE((('<ram:DueDateDateTime>'::text || erp.cii_day((config ->> 'dueDate'::text))) || '</ram:DueDateDateTime>'::text), ''::text)), ''::text)) || '</ram:SpecifiedTradePaymentTerms>'::text), ''::text);
+grant execute on function erp.cii_terms(jsonb) to service_writer;
+comment on function erp.cii_terms(jsonb) is 'Returns the terms of payment of an invoice as XML (BT-20, BT-9); an empty text if there are none.';
+
+CREATE OR REPLACE FUNCTION erp.cii_unit(line jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE(((' unitCode="'::text || erp.xml_text((line ->> 'unitCode'::text))) || '"'::text), ''::text);
+grant execute on function erp.cii_unit(jsonb) to service_writer;
+comment on function erp.cii_unit(jsonb) is 'Returns the attribute with the unit of a line (BT-130).';
+
 CREATE OR REPLACE FUNCTION erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[])
  RETURNS ledger.booking
  LANGUAGE plpgsql
@@ -17447,6 +18476,14 @@ CREATE OR REPLACE FUNCTION erp.converted_price(price numeric, from_tax_status te
 RETURN CASE WHEN ((from_factor = to_factor) AND ((NOT (from_tax_status IS DISTINCT FROM 'gross'::text)) = (NOT (to_tax_status IS DISTINCT FROM 'gross'::text)))) THEN price ELSE erp.rounded_price(((((price / CASE WHEN (from_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(from_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * CASE WHEN (to_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(to_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * to_factor) / from_factor)) END;
 grant execute on function erp.converted_price(numeric,text,numeric,numeric,text,numeric,numeric) to service_writer;
 comment on function erp.converted_price(numeric,text,numeric,numeric,text,numeric,numeric) is 'Converts the unit price of one document for another one, whose currency may differ, or which may state prices with tax instead of without. The result has six decimals, or is unchanged if nothing differs. Null if a rate is unknown.';
+
+CREATE OR REPLACE FUNCTION erp.converted_taxes(invoice_taxes jsonb, taxes jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN (jsonb_typeof(invoice_taxes) = 'object'::text) THEN (SELECT (converted_taxes.invoice_taxes || jsonb_build_object('tax', sum(c.tax), 'taxes', jsonb_agg(jsonb_build_object('rate', c.rate, 'tax', c.tax) ORDER BY c.n))) FROM (SELECT v.n, (v.tax -> 'rate'::text) AS rate, erp.amount_in_default_currency(((v.tax ->> 'tax'::text))::numeric, ((converted_taxes.invoice_taxes #>> '{exchangeRate,factor}'::text[]))::numeric) AS tax FROM jsonb_array_elements(converted_taxes.taxes) WITH ORDINALITY v(tax, n)) c) ELSE NULL::jsonb END;
+grant execute on function erp.converted_taxes(jsonb,jsonb) to service_writer;
+comment on function erp.converted_taxes(jsonb,jsonb) is 'Returns the taxes of a credit note in the default currency, at the exchange rate of the invoice. Null if the invoice does not state them.';
 
 CREATE OR REPLACE FUNCTION erp.copy_product_prices(product_ids uuid[])
  RETURNS void
@@ -17568,9 +18605,9 @@ AS $function$
 declare
   made uuid;
 begin
-  made := erp.insert_document(
-    order_id, 'delivery_note', null, null, array_remove(array[fulfillment_id], null)
-  );
+  select erp.insert_document(order_id, 'delivery_note', null, c.config) into strict made
+  from erp.document_config(order_id, 'delivery_note', erp.local_date(now()), erp.document_locale(order_id),
+    null, array_remove(array[fulfillment_id], null)) c;
   insert into erp.document_fulfillment (document_id, fulfillment_id) select made, fulfillment_id
   where fulfillment_id is not null;
   return made;
@@ -17620,22 +18657,20 @@ begin
   if shipment_id is null then
     shipment_id := erp.newest_shipment(order_id);
   end if;
-  -- In a fixed order, because number ranges are locked until the end
-  perform from erp.number_range r join erp.document_type t on t.number_range = r.technical_name
-  where t.technical_name = any (documents) order by r.technical_name for update of r;
+  perform erp.lock_number_ranges(array[order_id], documents);
   for wanted in select d.name,
     mutation.path(
       'documents', d.ordinality
     ) as field from unnest(documents) with ordinality d (name) order by d.ordinality loop
     made := made || case wanted.name
-      when 'invoice' then erp.create_invoice(order_id, true, wanted.field)
-      else erp.create_delivery_note(order_id, shipment_id) end;
+      when 'invoice' then erp.try_invoice(order_id, wanted.field)
+      else array[erp.create_delivery_note(order_id, shipment_id)] end;
   end loop;
   return made;
 end
 $function$;
 grant execute on function erp.create_documents(uuid,text[],uuid) to service_writer;
-comment on function erp.create_documents(uuid,text[],uuid) is 'Creates documents of the given types for a shipment of an order, by default the newest one. The delivery note lists the content of the shipment; the invoice charges everything that was shipped and that no other invoice charges. erp.require_documents names the types. Returns their ids. User error INVALID.';
+comment on function erp.create_documents(uuid,text[],uuid) is 'Creates documents of the given types for a shipment of an order, by default the newest one. The delivery note lists the content of the shipment; the invoice charges everything that was shipped and that no other invoice charges. erp.require_documents names the types. Returns their ids. Warnings DOCUMENT_NOT_MADE, DOCUMENT_INCOMPLETE.';
 
 CREATE OR REPLACE FUNCTION erp.create_fulfillment(fulfillment_order_id uuid, lines erp.shipping_line[], places erp.shipping_place[], tracking_codes text[], note text, documents text[] DEFAULT NULL::text[])
  RETURNS erp.shipment
@@ -17807,7 +18842,9 @@ begin
       select from erp.document_fulfillment c join erp.invoice i on i.document_id = c.document_id
       where c.fulfillment_id = f.id and i.cancellation_id is null)
     order by f.id);
-  made := erp.insert_document(order_id, 'invoice', null, parts, shipments);
+  select erp.insert_document(order_id, 'invoice', null, c.config) into strict made
+  from erp.document_config(order_id, 'invoice', erp.local_date(now()), erp.document_locale(order_id), parts,
+    shipments) c;
   insert into erp.invoice (document_id) values (made);
   insert into erp.invoice_line_item (document_id, order_line_item_id, first_unit, quantity)
   select made, p.order_line_item_id, p.first_unit, p.quantity
@@ -17822,9 +18859,9 @@ begin
 end
 $function$;
 grant execute on function erp.create_invoice(uuid,boolean,text[],uuid[]) to service_writer;
-comment on function erp.create_invoice(uuid,boolean,text[],uuid[]) is 'Creates an invoice over units of an order that no other invoice charges: shipped units, of some fulfillments if they are given, or all units. If one of the shipments is cancelled, the invoice is cancelled, too. User error INVALID if there is nothing to charge, or a line has no price.';
+comment on function erp.create_invoice(uuid,boolean,text[],uuid[]) is 'Creates an invoice over units of an order that no other invoice charges: shipped units, of some fulfillments if they are given, or all units. If one of the shipments is cancelled, the invoice is cancelled, too. User error INVALID if there is nothing to charge, a line has no price, or the invoice would break a rule of its form.';
 
-CREATE OR REPLACE FUNCTION erp.create_order_document(order_id uuid, document_type text, fulfillment_ids uuid[], referenced_document_id uuid)
+CREATE OR REPLACE FUNCTION erp.create_order_document(order_id uuid, document_type text, fulfillment_ids uuid[], referenced_document_id uuid, lines erp.credit_line[] DEFAULT NULL::erp.credit_line[], amount numeric DEFAULT NULL::numeric)
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -17837,24 +18874,36 @@ declare
   is_reversal constant boolean := document_type in ('credit_note', 'storno');
   shipment_id uuid;
 begin
-  if document_type not in ('invoice', 'delivery_note', 'credit_note', 'storno') then
+  if document_type not in ('invoice', 'delivery_note', 'credit_note', 'storno', 'prepayment') then
     perform mutation.refuse('INVALID',
-      'The type must be invoice, delivery_note, credit_note or storno.',
+      'The type must be invoice, delivery_note, credit_note, storno or prepayment.',
       '{document_type}');
   elsif is_reversal and fulfillment_ids is not null then
-    perform mutation.refuse('INVALID', 'Credit notes and cancellations take back a whole invoice: name it by '
+    perform mutation.refuse('INVALID', 'Credit notes and cancellations take back an invoice: name it by '
       'referencedDocumentId, or cancel the fulfillment.', '{fulfillment_ids}');
+  elsif lines is not null and document_type <> 'credit_note' then
+    perform mutation.refuse('INVALID', 'Only a credit_note can be limited to lines.', '{lines}');
+  elsif amount is not null and document_type <> 'prepayment' then
+    perform mutation.refuse('INVALID', 'Only a prepayment has an amount.', '{amount}');
+  elsif fulfillment_ids is not null and document_type = 'prepayment' then
+    perform mutation.refuse('INVALID', 'A prepayment charges no fulfillment.', '{fulfillment_ids}');
+  elsif cardinality(lines) = 0 then
+    perform mutation.refuse('REQUIRED', 'Give at least one line, or leave lines out.', '{lines}');
+
   elsif not is_reversal and referenced_document_id is not null then
     perform mutation.refuse('INVALID', 'Only credit notes and cancellations refer to another document.',
       '{referenced_document_id}');
   end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
   perform ledger.lock_orders(array[order_id]);
   perform from erp.sales_order o where o.id = create_order_document.order_id;
   if not found then
     perform mutation.refuse_missing('order', '{order_id}');
   elsif is_reversal then
     return erp.create_reversal(order_id, document_type, referenced_document_id, '{document_type}',
-      '{referenced_document_id}');
+      '{referenced_document_id}', lines);
+  elsif document_type = 'prepayment' then
+    return erp.create_prepayment(order_id, amount);
   elsif fulfillment_ids is not null then
     perform erp.require_fulfillments(order_id, fulfillment_ids);
   end if;
@@ -17873,8 +18922,48 @@ begin
   return erp.create_delivery_note(order_id, shipment_id);
 end
 $function$;
-grant execute on function erp.create_order_document(uuid,text,uuid[],uuid) to service_writer;
-comment on function erp.create_order_document(uuid,text,uuid[],uuid) is 'Creates a document about shipped units of an order. An invoice charges what no other invoice charges, of some fulfillments if they are given. A delivery note lists one fulfillment, by default the newest. A credit note or storno (cancellation invoice) takes an invoice back. User errors NOT_FOUND, REQUIRED, INVALID, NOT_UNIQUE, TOO_MANY_LINES.';
+grant execute on function erp.create_order_document(uuid,text,uuid[],uuid,erp.credit_line[],numeric) to service_writer;
+comment on function erp.create_order_document(uuid,text,uuid[],uuid,erp.credit_line[],numeric) is 'Creates a document about shipped units of an order. An invoice charges what no other invoice charges, of some fulfillments if they are given. A delivery note lists one fulfillment, by default the newest. A credit note or storno (cancellation invoice) takes an invoice back; a credit note may be limited to lines. A prepayment charges an amount in advance. User errors NOT_FOUND, REQUIRED, INVALID, NOT_UNIQUE, OUT_OF_RANGE, TOO_MANY_LINES.';
+
+CREATE OR REPLACE FUNCTION erp.create_prepayment(order_id uuid, amount numeric)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  open_amount numeric;
+begin
+  select o.amount_total - coalesce((select sum(p.total) from erp.standing_prepayments(o.id) p), 0)
+    - coalesce((
+      select sum(f.total) from erp.document d
+      join erp.invoice i on i.document_id = d.id and i.cancellation_id is null
+      join erp.invoice_figures f on f.document_id = d.id where d.order_id = o.id
+    ), 0)
+  into open_amount
+  from erp.sales_order o where o.id = create_prepayment.order_id and o.state <> 'cancelled';
+  if open_amount is null then
+    perform mutation.refuse('INVALID', 'The order is cancelled, or its lines have no prices.', '{order_id}');
+  elsif amount is null then
+    perform mutation.refuse('REQUIRED', 'Give the amount of the prepayment.', '{amount}');
+  elsif amount <= 0 or amount > open_amount then
+    perform mutation.refuse('OUT_OF_RANGE',
+      format('The amount must be above 0 and at most %s, which is not invoiced yet.',
+        trim_scale(open_amount)),
+      '{amount}',
+      jsonb_build_object('left', trim_scale(open_amount)));
+  elsif amount <> erp.rounded(amount) then
+    perform mutation.refuse('INVALID', 'The amount must have at most two decimals.', '{amount}');
+  end if;
+  return (
+    select erp.insert_document(create_prepayment.order_id, 'prepayment', null,
+      erp.prepayment_config(c.config, create_prepayment.amount))
+    from erp.document_config(create_prepayment.order_id, 'prepayment', erp.local_date(now()),
+      erp.document_locale(create_prepayment.order_id)) c
+  );
+end
+$function$;
+grant execute on function erp.create_prepayment(uuid,numeric) to service_writer;
+comment on function erp.create_prepayment(uuid,numeric) is 'Creates a prepayment invoice over an amount of an order, with tax, in the currency of the order: at most what no invoice and no other prepayment charges. User errors INVALID, REQUIRED, OUT_OF_RANGE.';
 
 CREATE OR REPLACE FUNCTION erp.create_product_supplier_configuration(given jsonb, prices erp.price[])
  RETURNS uuid
@@ -17910,7 +18999,7 @@ $function$;
 grant execute on function erp.create_product_supplier_configuration(jsonb,erp.price[]) to service_writer;
 comment on function erp.create_product_supplier_configuration(jsonb,erp.price[]) is 'Records that a supplier sells a product, with the terms in the object and these prices. Returns its id.';
 
-CREATE OR REPLACE FUNCTION erp.create_reversal(order_id uuid, document_type text, invoice_id uuid, field text[] DEFAULT NULL::text[], id_field text[] DEFAULT NULL::text[])
+CREATE OR REPLACE FUNCTION erp.create_reversal(order_id uuid, document_type text, invoice_id uuid, field text[] DEFAULT NULL::text[], id_field text[] DEFAULT NULL::text[], lines erp.credit_line[] DEFAULT NULL::erp.credit_line[])
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -17927,7 +19016,7 @@ begin
       id_field, jsonb_build_object('invoices', standing));
   end if;
   select d.* into referenced from erp.document d join erp.document_type t on t.id = d.document_type_id
-  where d.order_id = create_reversal.order_id and t.technical_name = 'invoice'
+  where d.order_id = create_reversal.order_id and t.technical_name in ('invoice', 'prepayment')
     and d.document_number is not null and d.id = coalesce(create_reversal.invoice_id, d.id)
   order by d.document_number = any (standing) desc, d.id desc limit 1;
   if not found then
@@ -17940,11 +19029,25 @@ begin
       format('%s has taken back invoice %s already.', reversal, referenced.document_number),
       case when invoice_id is null then field else id_field end, jsonb_build_object('document', reversal));
   end if;
-  return erp.insert_document(order_id, document_type, referenced, null, null);
+  if exists (
+    select from erp.document d join erp.invoice i on i.document_id = d.id and i.cancellation_id is null
+    where d.order_id = create_reversal.order_id and d.config -> 'prepayments'
+      @> jsonb_build_array(jsonb_build_object('number', referenced.document_number))
+  ) then
+    perform mutation.refuse('INVALID', format('An invoice deducts %s: take that invoice back first.',
+      referenced.document_number), case when invoice_id is null then field else id_field end);
+  elsif document_type = 'storno' and erp.has_credit_note(referenced.id) then
+    perform mutation.refuse('INVALID', format('A part of invoice %s is credited: credit the rest by another '
+      'credit_note.', referenced.document_number), case when invoice_id is null then field else id_field end);
+  elsif lines is not null then
+    perform erp.require_credit_lines(referenced.id, lines);
+  end if;
+  return erp.insert_document(order_id, document_type, referenced.id,
+    erp.reversal_snapshot(referenced, document_type, lines));
 end
 $function$;
-grant execute on function erp.create_reversal(uuid,text,uuid,text[],text[]) to service_writer;
-comment on function erp.create_reversal(uuid,text,uuid,text[],text[]) is 'Creates a credit note or storno (cancellation invoice) of an invoice of an order, which may be omitted if only one is valid. A cancellation invoice cancels it: what it charged can be invoiced again. A credit note returns the money, and what it credits is not charged again. An invoice can be taken back once. User errors INVALID, REQUIRED.';
+grant execute on function erp.create_reversal(uuid,text,uuid,text[],text[],erp.credit_line[]) to service_writer;
+comment on function erp.create_reversal(uuid,text,uuid,text[],text[],erp.credit_line[]) is 'Creates a credit note or storno (cancellation invoice) of an invoice of an order, which may be omitted if only one is valid. A cancellation invoice cancels it: what it charged can be invoiced again. A credit note returns the money, and what it credits is not charged again. It may be limited to lines; another one can credit the rest later. User errors INVALID, REQUIRED, and the user errors of erp.require_credit_lines.';
 
 CREATE OR REPLACE FUNCTION erp.create_supplier_order(given jsonb, lines erp.supplier_order_line[])
  RETURNS uuid
@@ -18016,6 +19119,225 @@ $function$;
 grant execute on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb) to service_writer;
 comment on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb) is 'Creates a warehouse with the location that orders are fulfilled from. The first one is the default for everything. Returns its id.';
 
+CREATE OR REPLACE FUNCTION erp.credit_note_config(invoice_id uuid, document_date date, lines erp.credit_line[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (erp.reversal_config(d.config, 'credit_note'::text, credit_note_config.document_date) || jsonb_build_object('lines', erp.credit_note_lines(p.parts, t.taxes), 'allowances', '[]'::jsonb, 'charges', '[]'::jsonb, 'totals', jsonb_build_object('net', s.net, 'total', (s.net + s.tax), 'taxes', t.taxes, 'lineNet', s.net, 'allowances', 0, 'charges', 0, 'paid', 0, 'due', (s.net + s.tax)), 'taxInDefaultCurrency', erp.converted_taxes((d.config -> 'taxInDefaultCurrency'::text), t.taxes)))
+    FROM (((erp.document d
+      CROSS JOIN LATERAL ( SELECT ARRAY( SELECT ROW(c.n, c.line, c.category, c.rate, COALESCE(w.quantity,
+                         CASE
+                             WHEN (w.amount IS NULL) THEN c.left_quantity
+                             ELSE 0
+                         END), COALESCE(w.amount,
+                         CASE
+                             WHEN (COALESCE(w.quantity, c.left_quantity) = c.left_quantity) THEN c.left_amount
+                             ELSE LEAST(c.left_amount, erp.rounded(((c.amount * (w.quantity)::numeric) / (c.quantity)::numeric)))
+                         END))::erp.credited_part AS "row"
+                    FROM (erp.creditable_lines(d.id) c(n, line, line_id, category, rate, quantity, amount, left_quantity, left_amount)
+                      LEFT JOIN unnest(credit_note_config.lines) w(order_line_item_id, quantity, amount) ON ((w.order_line_item_id = c.line_id)))
+                   WHERE
+                         CASE
+                             WHEN (credit_note_config.lines IS NULL) THEN ((c.left_amount > (0)::numeric) OR (c.left_quantity > 0))
+                             ELSE (w.order_line_item_id IS NOT NULL)
+                         END
+                   ORDER BY c.n) AS parts) p)
+      CROSS JOIN LATERAL ( SELECT erp.credit_taxes(d.id, p.parts) AS taxes) t)
+      CROSS JOIN LATERAL ( SELECT sum(r.net) AS net,
+             sum(r.tax) AS tax
+            FROM jsonb_to_recordset(t.taxes) r(net numeric, tax numeric)) s)
+   WHERE (d.id = credit_note_config.invoice_id);
+END;
+grant execute on function erp.credit_note_config(uuid,date,erp.credit_line[]) to service_writer;
+comment on function erp.credit_note_config(uuid,date,erp.credit_line[]) is 'Returns what a credit note over lines of an invoice shows, except its number; without lines, over all that earlier credit notes have left. The last credit note makes their sums equal to the invoice.';
+
+CREATE OR REPLACE FUNCTION erp.credit_note_lines(lines erp.credited_part[], taxes jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (SELECT jsonb_agg(((u.line || erp.net_price(u.net, (u.quantity)::numeric)) || jsonb_build_object('quantity', u.quantity, 'creditedUnits', u.units, 'total', u.amount, 'net', u.net, 'discount', NULL::unknown, 'unitPrice', erp.price_on_document((u.amount / (u.quantity)::numeric), u.quantity, u.amount))) ORDER BY u.n) AS jsonb_agg FROM ((SELECT array_agg(l.n ORDER BY l.n) AS numbers, array_agg(l.line ORDER BY l.n) AS lines, array_agg(GREATEST(1, l.units) ORDER BY l.n) AS quantities, array_agg(l.units ORDER BY l.n) AS units, array_agg(l.amount ORDER BY l.n) AS amounts, erp.rounded_to(t.net, array_agg(COALESCE(((l.amount * t.net) / NULLIF(l.sum, (0)::numeric)), (0)::numeric) ORDER BY l.n)) AS nets FROM ((SELECT l_1.n, l_1.line, l_1.category, l_1.rate, l_1.units, l_1.amount, sum(l_1.amount) OVER (PARTITION BY l_1.category, l_1.rate) AS sum FROM unnest(credit_note_lines.lines) l_1(n, line, category, rate, units, amount)) l JOIN jsonb_to_recordset(credit_note_lines.taxes) t(category text, rate numeric, net numeric) ON (((t.category = l.category) AND (t.rate = l.rate)))) GROUP BY t.category, t.rate, t.net) g CROSS JOIN LATERAL UNNEST(g.numbers, g.lines, g.quantities, g.units, g.amounts, g.nets) u(n, line, quantity, units, amount, net)));
+grant execute on function erp.credit_note_lines(erp.credited_part[],jsonb) to service_writer;
+comment on function erp.credit_note_lines(erp.credited_part[],jsonb) is 'Returns the lines of a credit note over parts of an invoice. Their amounts without tax add up to the amounts of its taxes. An amount without units is shown as one unit.';
+
+CREATE OR REPLACE FUNCTION erp.credit_shipment(order_id uuid, invoice_id uuid, fulfillment_id uuid)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lines erp.credit_line[];
+begin
+  if exists (
+    select from erp.document_fulfillment o
+    join erp.fulfillment f on f.id = o.fulfillment_id and f.state = 'Fulfilled'
+    where o.document_id = invoice_id and f.id <> credit_shipment.fulfillment_id
+  ) then
+    lines := array(
+      select row (c.line_id, least(c.left_quantity, sum(i.quantity)), null)::erp.credit_line
+      from erp.fulfillment_line_item i
+      join erp.fulfillment_order_line_item a on a.id = i.fulfillment_order_line_item_id
+      join erp.creditable_lines(invoice_id) c on c.line_id = a.destination_order_line_item_id
+      where i.fulfillment_id = credit_shipment.fulfillment_id and c.left_quantity > 0
+      group by c.line_id, c.left_quantity);
+    if cardinality(lines) = 0 then
+      return '{}';
+    end if;
+  end if;
+  return array[erp.create_reversal(order_id, 'credit_note', invoice_id, null, null, lines)];
+end
+$function$;
+grant execute on function erp.credit_shipment(uuid,uuid,uuid) to service_writer;
+comment on function erp.credit_shipment(uuid,uuid,uuid) is 'Credits the rest of a cancelled shipment on a partly credited invoice: its units that are not credited yet. If the invoice charges no other shipment, all its rest is credited. Returns the credit note, if any.';
+
+CREATE OR REPLACE FUNCTION erp.credit_taxes(invoice_id uuid, lines erp.credited_part[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH now AS (
+          SELECT l.category,
+             l.rate,
+             sum(l.amount) AS amount
+            FROM unnest(credit_taxes.lines) l(n, line, category, rate, units, amount)
+           GROUP BY l.category, l.rate
+         ), before AS (
+          SELECT t.category,
+             t.rate,
+             sum(t.net) AS net,
+             sum(t.tax) AS tax
+            FROM ((erp.document d
+              JOIN erp.document_type k ON (((k.id = d.document_type_id) AND (k.technical_name = 'credit_note'::text))))
+              CROSS JOIN LATERAL jsonb_to_recordset((d.config #> '{totals,taxes}'::text[])) t(category text, rate numeric, net numeric, tax numeric))
+           WHERE (d.referenced_document_id = credit_taxes.invoice_id)
+           GROUP BY t.category, t.rate
+         ), credited AS (
+          SELECT i.n,
+             i.tax_row,
+             (i.net - COALESCE(b.net, (0)::numeric)) AS left_net,
+             (i.tax - COALESCE(b.tax, (0)::numeric)) AS left_tax,
+             n.amount,
+             n.rate,
+             i.is_net
+            FROM ((( SELECT t.n,
+                     t.tax_row,
+                     ((t.tax_row ->> 'net'::text))::numeric AS net,
+                     ((t.tax_row ->> 'tax'::text))::numeric AS tax,
+                     ((d.config ->> 'taxStatus'::text) = 'net'::text) AS is_net
+                    FROM (erp.document d
+                      CROSS JOIN LATERAL jsonb_array_elements((d.config #> '{totals,taxes}'::text[])) WITH ORDINALITY t(tax_row, n))
+                   WHERE (d.id = credit_taxes.invoice_id)) i
+              JOIN now n ON (((n.category = (i.tax_row ->> 'category'::text)) AND (n.rate = ((i.tax_row ->> 'rate'::text))::numeric))))
+              LEFT JOIN before b ON (((b.category = n.category) AND (b.rate = n.rate))))
+         )
+  SELECT jsonb_agg((c.tax_row ||
+         CASE
+             WHEN (c.amount = (c.left_net +
+             CASE
+                 WHEN c.is_net THEN (0)::numeric
+                 ELSE c.left_tax
+             END)) THEN jsonb_build_object('net', c.left_net, 'tax', c.left_tax)
+             WHEN c.is_net THEN jsonb_build_object('net', c.amount, 'tax', erp.rounded(((c.amount * c.rate) / (100)::numeric)))
+             ELSE jsonb_build_object('net', erp.net_amount(c.amount, c.rate), 'tax', (c.amount - erp.net_amount(c.amount, c.rate)))
+         END) ORDER BY c.n) AS jsonb_agg
+    FROM credited c;
+END;
+grant execute on function erp.credit_taxes(uuid,erp.credited_part[]) to service_writer;
+comment on function erp.credit_taxes(uuid,erp.credited_part[]) is 'Returns the taxes of a credit note over parts of an invoice, by category and rate. The last credit note takes what the earlier ones have left of the invoice''s taxes.';
+
+CREATE OR REPLACE FUNCTION erp.creditable_lines(invoice_id uuid)
+ RETURNS TABLE(n bigint, line jsonb, line_id uuid, category text, rate numeric, quantity integer, amount numeric, left_quantity integer, left_amount numeric)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH invoice AS (
+          SELECT d_1.config
+            FROM erp.document d_1
+           WHERE (d_1.id = creditable_lines.invoice_id)
+         ), by_rate AS (
+          SELECT t.category,
+             t.rate,
+             (t.net +
+                 CASE (i.config ->> 'taxStatus'::text)
+                     WHEN 'net'::text THEN (0)::numeric
+                     ELSE t.tax
+                 END) AS amount
+            FROM (invoice i
+              CROSS JOIN LATERAL jsonb_to_recordset((i.config #> '{totals,taxes}'::text[])) t(category text, rate numeric, net numeric, tax numeric))
+         ), weighed AS (
+          SELECT e.n,
+             e.line,
+             g.category,
+             g.rate,
+             g.amount,
+             ((e.line ->> 'total'::text))::numeric AS weight,
+             sum(((e.line ->> 'total'::text))::numeric) OVER (PARTITION BY g.category, g.rate) AS sum
+            FROM ((invoice i
+              CROSS JOIN LATERAL jsonb_array_elements((i.config -> 'lines'::text)) WITH ORDINALITY e(line, n))
+              JOIN by_rate g ON (((g.category = (e.line ->> 'taxCategory'::text)) AND (g.rate = ((e.line ->> 'taxRate'::text))::numeric))))
+           WHERE ((e.line ->> 'kind'::text) = 'line'::text)
+         ), discounted AS (
+          SELECT u.n,
+             u.line,
+             w.category,
+             w.rate,
+             u.amount
+            FROM (( SELECT w_1.category,
+                     w_1.rate,
+                     array_agg(w_1.n ORDER BY w_1.n) AS numbers,
+                     array_agg(w_1.line ORDER BY w_1.n) AS lines,
+                     erp.rounded_to(w_1.amount, array_agg(COALESCE(((w_1.amount * w_1.weight) / NULLIF(w_1.sum, (0)::numeric)), (0)::numeric) ORDER BY w_1.n)) AS amounts
+                    FROM weighed w_1
+                   GROUP BY w_1.category, w_1.rate, w_1.amount) w
+              CROSS JOIN LATERAL UNNEST(w.numbers, w.lines, w.amounts) u(n, line, amount))
+         )
+  SELECT d.n,
+     d.line,
+     ((d.line ->> 'lineId'::text))::uuid AS uuid,
+     d.category,
+     d.rate,
+     ((d.line ->> 'quantity'::text))::integer AS int4,
+     d.amount,
+     (((d.line ->> 'quantity'::text))::integer - (COALESCE(c.units, (0)::bigint))::integer),
+     (d.amount - COALESCE(c.amount, (0)::numeric))
+    FROM (discounted d
+      LEFT JOIN ( SELECT c_1.line_id,
+             sum(c_1.units) AS units,
+             sum(c_1.amount) AS amount
+            FROM erp.credited_lines(creditable_lines.invoice_id) c_1(line_id, category, rate, units, amount, net)
+           GROUP BY c_1.line_id) c ON ((c.line_id = ((d.line ->> 'lineId'::text))::uuid)));
+END;
+grant execute on function erp.creditable_lines(uuid) to service_writer;
+comment on function erp.creditable_lines(uuid) is 'Returns the lines of an invoice with the units and the amount that can still be credited. The amount is as the invoice shows prices, less the line''s share of discounts on the whole invoice. No rows for invoices that were created before lines had tax categories.';
+
+CREATE OR REPLACE FUNCTION erp.credited_lines(invoice_id uuid)
+ RETURNS TABLE(line_id uuid, category text, rate numeric, units integer, amount numeric, net numeric)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ((l.line ->> 'lineId'::text))::uuid AS uuid,
+     (l.line ->> 'taxCategory'::text),
+     ((l.line ->> 'taxRate'::text))::numeric AS "numeric",
+     ((l.line ->> 'creditedUnits'::text))::integer AS int4,
+     ((l.line ->> 'total'::text))::numeric AS "numeric",
+     ((l.line ->> 'net'::text))::numeric AS "numeric"
+    FROM ((erp.document d
+      JOIN erp.document_type t ON (((t.id = d.document_type_id) AND (t.technical_name = 'credit_note'::text))))
+      CROSS JOIN LATERAL jsonb_array_elements((d.config -> 'lines'::text)) l(line))
+   WHERE ((d.referenced_document_id = credited_lines.invoice_id) AND (d.document_number IS NOT NULL));
+END;
+grant execute on function erp.credited_lines(uuid) to service_writer;
+comment on function erp.credited_lines(uuid) is 'Returns what credit notes have credited of an invoice so far, by line: units, the amount as the invoice shows prices, and the amount without tax.';
+
+CREATE OR REPLACE FUNCTION erp.credited_total(config jsonb, invoice_config jsonb)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE
+RETURN abs(COALESCE(((config #>> '{totals,total}'::text[]))::numeric, ((invoice_config #>> '{totals,total}'::text[]))::numeric));
+grant execute on function erp.credited_total(jsonb,jsonb) to service_ledger;
+grant execute on function erp.credited_total(jsonb,jsonb) to service_writer;
+comment on function erp.credited_total(jsonb,jsonb) is 'Returns the total of a credit note from its config, positive also where older versions made it negative. A credit note without amounts credits the whole invoice.';
+
 CREATE OR REPLACE FUNCTION erp.currency_factor_at(currency_id uuid, moment timestamp with time zone, OUT factor numeric, OUT origin_type text, OUT origin_source text, OUT reference_date timestamp with time zone)
  RETURNS record
  LANGUAGE sql
@@ -18035,6 +19357,14 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.currency_factor_at(uuid,timestamp with time zone) to service_writer;
 comment on function erp.currency_factor_at(uuid,timestamp with time zone) is 'Returns the units of a currency per unit of the default currency at a moment, and the source of the figure. The source is an imported exchange rate, otherwise the factor in the shop''s own table of currencies.';
+
+CREATE OR REPLACE FUNCTION erp.deducted_prepayments(order_id uuid, paid numeric)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('number', p.number, 'date', p.day, 'total', p.total, 'tax', p.tax) ORDER BY p.id), '[]'::jsonb) AS "coalesce" FROM (SELECT s.id, s.number, s.day, s.total, s.tax, sum(s.total) OVER (ORDER BY s.id) AS upto FROM erp.standing_prepayments(deducted_prepayments.order_id) s(id, number, day, total, tax) WHERE (NOT (EXISTS (SELECT FROM (erp.document d JOIN erp.invoice i ON (((i.document_id = d.id) AND (i.cancellation_id IS NULL)))) WHERE ((d.order_id = deducted_prepayments.order_id) AND ((d.config -> 'prepayments'::text) @> jsonb_build_array(jsonb_build_object('number', s.number)))))))) p WHERE (p.upto <= deducted_prepayments.paid));
+grant execute on function erp.deducted_prepayments(uuid,numeric) to service_writer;
+comment on function erp.deducted_prepayments(uuid,numeric) is 'Returns the prepayment invoices that a new invoice of an order deducts: those that no other valid invoice deducts, as long as what is paid covers them.';
 
 CREATE OR REPLACE FUNCTION erp.delete_bin_location(bin_location_id uuid)
  RETURNS uuid
@@ -18292,128 +19622,232 @@ RETURN (SELECT CASE WHEN (min(f.created_at) IS NOT NULL) THEN jsonb_build_object
 grant execute on function erp.delivery_date(uuid[],text,date) to service_writer;
 comment on function erp.delivery_date(uuid[],text,date) is 'Returns the first and the last day on which shipments went out. Units delivered without a shipment count on the day of the document; null if nothing was delivered yet.';
 
-CREATE OR REPLACE FUNCTION erp.document_amounts(order_id uuid, tax_status text, parts erp.document_part[] DEFAULT NULL::erp.document_part[])
- RETURNS TABLE(amounts jsonb)
+CREATE OR REPLACE FUNCTION erp.document_amounts(order_id uuid, tax_status text, exemption text, locale text, parts erp.document_part[] DEFAULT NULL::erp.document_part[])
+ RETURNS jsonb
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- WITH line AS (
-          SELECT row_number() OVER (ORDER BY l."position", l.id) AS n,
-             l.id,
-             l.label,
-             l.description,
-             p.product_number,
-             l.quantity,
-             l.unit_price,
-             l.total_price,
-             l.tax_rate
-            FROM (erp.sales_order_line_item l
-              LEFT JOIN erp.product p ON ((p.id = l.product_id)))
-           WHERE (l.order_id = document_amounts.order_id)
-         ), part AS (
-          SELECT p.order_line_item_id AS id,
-             p.first_unit,
-             (p.first_unit + p.quantity) AS upto
-            FROM unnest(document_amounts.parts) p(order_line_item_id, first_unit, quantity)
-         UNION ALL
-          SELECT l.id,
-             0,
-             l.quantity
-            FROM line l
-           WHERE (document_amounts.parts IS NULL)
-         ), charged AS (
-          SELECT c.line_id,
-             c.rate,
-             c.unit_line_id,
-             (erp.share_of(c.total, p.upto, u.quantity) - erp.share_of(c.total, p.first_unit, u.quantity)) AS total,
-             (erp.share_of(c.net, p.upto, u.quantity) - erp.share_of(c.net, p.first_unit, u.quantity)) AS net
-            FROM ((erp.order_pieces(document_amounts.order_id, document_amounts.tax_status) c(line_id, unit_line_id, rate, total, net)
-              JOIN line u ON ((u.id = c.unit_line_id)))
-              JOIN part p ON ((p.id = c.unit_line_id)))
-         ), shown AS (
-          SELECT l.n,
-             l.label,
-             l.description,
-             l.product_number,
-             l.unit_price,
-             l.tax_rate AS rate,
-             c.total,
-             c.net,
-                 CASE
-                     WHEN (document_amounts.tax_status = 'net'::text) THEN c.net
-                     ELSE c.total
-                 END AS amount,
-             COALESCE(q.quantity, (l.quantity)::bigint) AS quantity,
-             ((q.quantity IS NULL) AND (c.total <> l.total_price)) AS is_share
-            FROM ((line l
-              JOIN ( SELECT c_1.line_id AS id,
-                     sum(c_1.total) AS total,
-                     sum(c_1.net) AS net
-                    FROM charged c_1
-                   GROUP BY c_1.line_id) c ON ((c.id = l.id)))
-              LEFT JOIN ( SELECT p.id,
-                     sum((p.upto - p.first_unit)) AS quantity
-                    FROM part p
-                   GROUP BY p.id) q ON ((q.id = l.id)))
-         ), by_rate AS (
-          SELECT c.rate,
-             sum(c.net) AS net,
-             sum(c.total) AS total
-            FROM charged c
-           GROUP BY c.rate
-         )
-  SELECT jsonb_build_object('lines', COALESCE(( SELECT jsonb_agg((jsonb_build_object('position', shown.n, 'label', shown.label, 'description', shown.description, 'productNumber', shown.product_number, 'quantity', shown.quantity, 'unitPrice', erp.price_on_document(
-                 CASE
-                     WHEN shown.is_share THEN NULL::numeric
-                     WHEN (document_amounts.tax_status = 'net'::text) THEN (shown.unit_price * COALESCE(((100)::numeric / ((100)::numeric + shown.rate)), (shown.net / NULLIF(shown.total, (0)::numeric)), (1)::numeric))
-                     ELSE shown.unit_price
-                 END, (shown.quantity)::integer, shown.amount), 'total', shown.amount, 'taxRate',
-                 CASE
-                     WHEN (document_amounts.tax_status <> 'tax-free'::text) THEN shown.rate
-                     ELSE NULL::numeric
-                 END) ||
-                 CASE
-                     WHEN shown.is_share THEN '{"isShare": true}'::jsonb
-                     ELSE '{}'::jsonb
-                 END) ORDER BY shown.n) AS jsonb_agg
-            FROM shown
-           WHERE ((NOT shown.is_share) OR (shown.amount <> (0)::numeric))), '[]'::jsonb), 'totals', ( SELECT jsonb_build_object('net', COALESCE(sum(by_rate.net), (0)::numeric), 'total', COALESCE(sum(by_rate.total), (0)::numeric), 'taxes', COALESCE(jsonb_agg(jsonb_build_object('rate', by_rate.rate, 'net', by_rate.net, 'tax', (by_rate.total - by_rate.net)) ORDER BY by_rate.rate) FILTER (WHERE (document_amounts.tax_status <> 'tax-free'::text)), '[]'::jsonb)) AS jsonb_build_object
-            FROM by_rate)) AS jsonb_build_object;
+ SELECT jsonb_build_object('lines', l.lines, 'allowances', (d.discounts -> 'allowances'::text), 'charges', (d.discounts -> 'charges'::text), 'totals', jsonb_build_object('net', t.net, 'total', t.total, 'taxes', COALESCE(erp.document_taxes(p.pieces, document_amounts.exemption, document_amounts.locale), '[]'::jsonb), 'lineNet', ( SELECT COALESCE(sum(((e.line ->> 'net'::text))::numeric), (0)::numeric) AS "coalesce"
+            FROM jsonb_array_elements(l.lines) e(line)), 'allowances', a.allowances, 'charges', a.charges)) AS jsonb_build_object
+    FROM ((((( SELECT ARRAY( SELECT c.*::erp.charged_piece AS c
+                    FROM erp.charged_pieces(document_amounts.order_id, document_amounts.tax_status, document_amounts.exemption, document_amounts.parts) c(line_id, category, exemption_code, rate, total, net)) AS pieces) p
+      CROSS JOIN LATERAL ( SELECT COALESCE(sum(c.net), (0)::numeric) AS net,
+             COALESCE(sum(c.total), (0)::numeric) AS total
+            FROM unnest(p.pieces) c(line_id, category, exemption_code, rate, total, net)) t)
+      CROSS JOIN LATERAL ( SELECT erp.document_lines(document_amounts.order_id, document_amounts.tax_status, document_amounts.parts, p.pieces) AS lines) l)
+      CROSS JOIN LATERAL ( SELECT erp.document_discounts(p.pieces, l.lines) AS discounts) d)
+      CROSS JOIN LATERAL ( SELECT COALESCE(sum(e.amount) FILTER (WHERE (e.kind = 'allowances'::text)), (0)::numeric) AS allowances,
+             COALESCE(sum(e.amount) FILTER (WHERE (e.kind = 'charges'::text)), (0)::numeric) AS charges
+            FROM ( SELECT k.kind,
+                     ((v.entry ->> 'amount'::text))::numeric AS amount
+                    FROM (jsonb_each(d.discounts) k(kind, entries)
+                      CROSS JOIN LATERAL jsonb_array_elements(k.entries) v(entry))) e) a);
 END;
-grant execute on function erp.document_amounts(uuid,text,erp.document_part[]) to service_writer;
-comment on function erp.document_amounts(uuid,text,erp.document_part[]) is 'Returns the amounts that units of an order''s lines are charged, or all units without parts. If the tax status is net, prices are without tax. Discounts on the whole order are distributed over the units. Documents that contain each unit once add up exactly to the order.';
+grant execute on function erp.document_amounts(uuid,text,text,text,erp.document_part[]) to service_writer;
+comment on function erp.document_amounts(uuid,text,text,text,erp.document_part[]) is 'Returns the amounts that units of an order''s lines are charged, or all units without parts. If the tax status is net, prices are without tax. Discounts on the whole order are distributed over the units. The totals of documents that contain each unit once add up exactly to the order.';
 
-CREATE OR REPLACE FUNCTION erp.document_config(order_id uuid, document_type text, document_number text, document_date date, locale text, referenced_number text DEFAULT NULL::text, referenced_config jsonb DEFAULT NULL::jsonb, parts erp.document_part[] DEFAULT NULL::erp.document_part[], fulfillments uuid[] DEFAULT NULL::uuid[])
+CREATE OR REPLACE FUNCTION erp.document_amounts_in(order_id uuid, document_date date, locale text, tax_status text, exemption text, delivery jsonb, parts erp.document_part[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ((a.amounts || jsonb_build_object('taxExemption',
+         CASE
+             WHEN (document_amounts_in.tax_status = 'tax-free'::text) THEN COALESCE(document_amounts_in.exemption, erp.tax_reason_of((a.amounts #>> '{totals,taxes,0,category}'::text[]), NULL::text))
+             ELSE NULL::text
+         END, 'taxInDefaultCurrency',
+         CASE
+             WHEN (document_amounts_in.tax_status <> 'tax-free'::text) THEN erp.tax_in_default_currency(document_amounts_in.order_id, (a.amounts #> '{totals,taxes}'::text[]), COALESCE(((document_amounts_in.delivery ->> 'to'::text))::date, document_amounts_in.document_date))
+             ELSE NULL::jsonb
+         END)) || erp.invoice_terms(document_amounts_in.order_id, document_amounts_in.document_date, document_amounts_in.locale, (a.amounts -> 'totals'::text)))
+    FROM erp.document_amounts(document_amounts_in.order_id, document_amounts_in.tax_status, document_amounts_in.exemption, document_amounts_in.locale, document_amounts_in.parts) a(amounts);
+END;
+grant execute on function erp.document_amounts_in(uuid,date,text,text,text,jsonb,erp.document_part[]) to service_writer;
+comment on function erp.document_amounts_in(uuid,date,text,text,text,jsonb,erp.document_part[]) is 'Returns the amounts of an invoice with its terms, and its tax in the default currency.';
+
+CREATE OR REPLACE FUNCTION erp.document_config(order_id uuid, document_type text, document_date date, locale text, parts erp.document_part[] DEFAULT NULL::erp.document_part[], fulfillments uuid[] DEFAULT NULL::uuid[])
  RETURNS TABLE(config jsonb)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- SELECT (jsonb_build_object('documentType', document_config.document_type, 'title', COALESCE(((t.name)::jsonb ->> document_config.locale), ((t.name)::jsonb ->> 'en-GB'::text)), 'documentNumber', document_config.document_number, 'documentDate', to_char((document_config.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'referencedDocumentNumber', document_config.referenced_number, 'referencedDocumentDate', (document_config.referenced_config -> 'documentDate'::text), 'locale', document_config.locale, 'displayPrices', (document_config.document_type <> 'delivery_note'::text), 'orderNumber', o.order_number, 'orderDate', to_char((o.order_date_time AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD'::text), 'deliveryDate', y.delivery, 'customerNumber', c.customer_number, 'customerVatId', v.vat_id, 'taxStatus', o.tax_status, 'taxExemption', erp.tax_exemption(o.tax_status, v.destination, v.vat_id), 'currency', jsonb_build_object('isoCode', u.iso_code, 'symbol', u.symbol, 'position', u."position"), 'shippingMethod', COALESCE(((s.name)::jsonb ->> document_config.locale), ((s.name)::jsonb ->> 'en-GB'::text)), 'paymentMethod', COALESCE(((p.name)::jsonb ->> document_config.locale), ((p.name)::jsonb ->> 'en-GB'::text)), 'billingAddress', o.billing_address, 'shippingAddress', o.shipping_address, 'sender', jsonb_build_object('name', COALESCE(((h.name)::jsonb ->> document_config.locale), ((h.name)::jsonb ->> 'en-GB'::text), w.name), 'address', COALESCE((m.seller -> 'address'::text), w.address)), 'seller', m.seller) ||
+ SELECT (jsonb_build_object('documentType', document_config.document_type, 'title', erp.document_title(document_config.document_type, document_config.locale), 'documentDate', to_char((document_config.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'locale', document_config.locale, 'displayPrices', (document_config.document_type <> 'delivery_note'::text), 'orderNumber', o.order_number, 'orderDate', to_char((erp.local_date(o.order_date_time))::timestamp with time zone, 'YYYY-MM-DD'::text), 'deliveryDate', y.delivery, 'customerNumber', c.customer_number, 'customerVatId', v.vat_id, 'taxStatus', o.tax_status, 'currency', jsonb_build_object('isoCode', u.iso_code, 'symbol', u.symbol, 'position', u."position"), 'shippingMethod', COALESCE(((s.name)::jsonb ->> document_config.locale), ((s.name)::jsonb ->> 'en-GB'::text)), 'paymentMethod', COALESCE(((p.name)::jsonb ->> document_config.locale), ((p.name)::jsonb ->> 'en-GB'::text)), 'billingAddress', o.billing_address, 'shippingAddress', o.shipping_address, 'sender', jsonb_build_object('name', COALESCE(((h.name)::jsonb ->> document_config.locale), ((h.name)::jsonb ->> 'en-GB'::text), w.name), 'address', COALESCE((m.seller -> 'address'::text), w.address)), 'seller', m.seller) ||
          CASE
              WHEN (document_config.document_type = 'delivery_note'::text) THEN erp.delivered_lines(document_config.order_id, (document_config.fulfillments)[1])
-             WHEN (document_config.document_type <> ALL (ARRAY['credit_note'::text, 'storno'::text])) THEN x.amounts
-             WHEN (document_config.referenced_config ? 'lines'::text) THEN (erp.reversed_amounts(document_config.referenced_config) || jsonb_build_object('taxStatus', (document_config.referenced_config -> 'taxStatus'::text), 'currency', (document_config.referenced_config -> 'currency'::text), 'taxExemption', (document_config.referenced_config -> 'taxExemption'::text), 'deliveryDate', (document_config.referenced_config -> 'deliveryDate'::text)))
-             ELSE erp.reversed_amounts(x.amounts)
+             ELSE erp.document_amounts_in(document_config.order_id, document_config.document_date, document_config.locale, o.tax_status, erp.tax_exemption(o.tax_status, v.destination, v.vat_id), y.delivery, document_config.parts)
          END)
-    FROM ((((((((((((erp.sales_order o
+    FROM (((((((((erp.sales_order o
       JOIN erp.currency u ON ((u.id = o.currency_id)))
-      JOIN erp.document_type t ON ((t.technical_name = document_config.document_type)))
-      CROSS JOIN LATERAL ( SELECT erp.seller(document_config.locale) AS seller) m)
       LEFT JOIN erp.customer c ON ((c.id = o.customer_id)))
       CROSS JOIN LATERAL ( SELECT d.destination,
              erp.vat_id_for(c.vat_ids, d.destination) AS vat_id
             FROM ( SELECT COALESCE((o.shipping_address ->> 'countryIso'::text), (o.billing_address ->> 'countryIso'::text)) AS destination) d) v)
+      CROSS JOIN LATERAL ( SELECT erp.seller(document_config.locale, erp.seller_vat_id(v.destination, v.vat_id, (o.tax_status <> 'tax-free'::text))) AS seller) m)
       LEFT JOIN erp.sales_channel h ON ((h.id = o.sales_channel_id)))
       LEFT JOIN erp.shipping_method s ON ((s.id = o.shipping_method_id)))
       LEFT JOIN erp.payment_method p ON ((p.id = o.payment_method_id)))
       LEFT JOIN erp.warehouse w ON (w.is_default))
       CROSS JOIN LATERAL ( SELECT erp.delivery_date(document_config.fulfillments, o.state, document_config.document_date) AS delivery) y)
-      CROSS JOIN LATERAL erp.document_amounts(document_config.order_id, o.tax_status, document_config.parts) a(amounts))
-      CROSS JOIN LATERAL ( SELECT (a.amounts || jsonb_build_object('taxInDefaultCurrency', erp.tax_in_default_currency(o.currency_id, (a.amounts #> '{totals,taxes}'::text[]), COALESCE(((y.delivery ->> 'to'::text))::date, document_config.document_date)))) AS amounts) x)
    WHERE (o.id = document_config.order_id);
 END;
-grant execute on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) to service_writer;
-comment on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) is 'Returns everything that a document of an order shows, as it is now. A document stores it in its config, from which it is rendered (src/pdf/config.ts has the format). Credit notes and cancellation invoices also need the number and the config of the invoice that they take back. Invoices need the units that they charge, if not all, and the shipments that brought them; delivery notes need their shipment.';
+grant execute on function erp.document_config(uuid,text,date,text,erp.document_part[],uuid[]) to service_writer;
+comment on function erp.document_config(uuid,text,date,text,erp.document_part[],uuid[]) is 'Returns everything that an invoice or delivery note of an order shows, as it is now, except its number. A document stores it in its config, from which its files are made (src/pdf/config.ts has the format). Invoices need the units that they charge, if not all, and the shipments that brought them; delivery notes need their shipment.';
+
+CREATE OR REPLACE FUNCTION erp.document_discounts(pieces erp.charged_piece[], lines jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (SELECT jsonb_build_object('allowances', COALESCE(jsonb_agg((d.entry || jsonb_build_object('amount', (- d.net))) ORDER BY d.n, d.rate) FILTER (WHERE (d.net < (0)::numeric)), '[]'::jsonb), 'charges', COALESCE(jsonb_agg((d.entry || jsonb_build_object('amount', d.net)) ORDER BY d.n, d.rate) FILTER (WHERE (d.net > (0)::numeric)), '[]'::jsonb)) AS jsonb_build_object FROM (SELECT l.n, p.rate, p.net, jsonb_build_object('reason', (l.line ->> 'label'::text), 'taxCategory', p.category, 'taxRate', p.rate) AS entry FROM (jsonb_array_elements(document_discounts.lines) WITH ORDINALITY l(line, n) JOIN unnest(document_discounts.pieces) p(line_id, category, exemption_code, rate, total, net) ON ((p.line_id = ((l.line ->> 'lineId'::text))::uuid))) WHERE ((l.line ->> 'kind'::text) = 'allowance'::text)) d);
+grant execute on function erp.document_discounts(erp.charged_piece[],jsonb) to service_writer;
+comment on function erp.document_discounts(erp.charged_piece[],jsonb) is 'Returns the discounts and surcharges on a whole document, without tax, by rates (BG-20, BG-21): the lines of the kind allowance.';
+
+CREATE OR REPLACE FUNCTION erp.document_lines(order_id uuid, tax_status text, parts erp.document_part[], pieces erp.charged_piece[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH line AS (
+          SELECT row_number() OVER (ORDER BY l_1."position", l_1.id) AS n,
+             l_1.id,
+             l_1.order_id,
+             l_1.parent_id,
+             l_1.product_id,
+             l_1.type,
+             l_1.identifier,
+             l_1.label,
+             l_1.description,
+             l_1."position",
+             l_1.quantity,
+             l_1.shipped_quantity,
+             l_1.unit_price,
+             l_1.total_price,
+             l_1.tax_rate,
+             l_1.payload,
+             l_1.storefront_id,
+             l_1.created_at,
+             l_1.updated_at,
+             l_1.invoiced_quantity,
+             l_1.tax_category,
+             l_1.exemption_code,
+             l_1.discount_reason,
+             l_1.unit_code,
+                 CASE
+                     WHEN (document_lines.parts IS NULL) THEN (l_1.quantity)::bigint
+                     ELSE q.quantity
+                 END AS charged
+            FROM (erp.sales_order_line_item l_1
+              LEFT JOIN ( SELECT p_1.order_line_item_id AS id,
+                     sum(p_1.quantity) AS quantity
+                    FROM unnest(document_lines.parts) p_1(order_line_item_id, first_unit, quantity)
+                   GROUP BY p_1.order_line_item_id) q ON ((q.id = l_1.id)))
+           WHERE (l_1.order_id = document_lines.order_id)
+         ), shown AS (
+          SELECT l_1.n,
+             l_1.id,
+             l_1.order_id,
+             l_1.parent_id,
+             l_1.product_id,
+             l_1.type,
+             l_1.identifier,
+             l_1.label,
+             l_1.description,
+             l_1."position",
+             l_1.quantity,
+             l_1.shipped_quantity,
+             l_1.unit_price,
+             l_1.total_price,
+             l_1.tax_rate,
+             l_1.payload,
+             l_1.storefront_id,
+             l_1.created_at,
+             l_1.updated_at,
+             l_1.invoiced_quantity,
+             l_1.tax_category,
+             l_1.exemption_code,
+             l_1.discount_reason,
+             l_1.unit_code,
+             l_1.charged,
+             (COALESCE(l_1.charged, (l_1.quantity)::bigint))::integer AS units,
+             c.total,
+             c.net,
+             c.rate,
+             c.category,
+             c.rates,
+                 CASE
+                     WHEN (document_lines.tax_status = 'net'::text) THEN c.net
+                     ELSE c.total
+                 END AS amount,
+             ((l_1.charged IS NULL) AND (c.total <> l_1.total_price)) AS is_share
+            FROM (line l_1
+              JOIN ( SELECT p_1.line_id AS id,
+                     sum(p_1.total) AS total,
+                     sum(p_1.net) AS net,
+                     min(p_1.rate) AS rate,
+                     min(p_1.category) AS category,
+                     count(*) AS rates
+                    FROM unnest(document_lines.pieces) p_1(line_id, category, exemption_code, rate, total, net)
+                   GROUP BY p_1.line_id) c ON ((c.id = l_1.id)))
+         ), priced AS (
+          SELECT s.n,
+             s.id,
+             s.order_id,
+             s.parent_id,
+             s.product_id,
+             s.type,
+             s.identifier,
+             s.label,
+             s.description,
+             s."position",
+             s.quantity,
+             s.shipped_quantity,
+             s.unit_price,
+             s.total_price,
+             s.tax_rate,
+             s.payload,
+             s.storefront_id,
+             s.created_at,
+             s.updated_at,
+             s.invoiced_quantity,
+             s.tax_category,
+             s.exemption_code,
+             s.discount_reason,
+             s.unit_code,
+             s.charged,
+             s.units,
+             s.total,
+             s.net,
+             s.rate,
+             s.category,
+             s.rates,
+             s.amount,
+             s.is_share,
+             (s.is_share OR (s.total < (0)::numeric) OR (s.rates > 1)) AS is_allowance,
+             GREATEST((0)::numeric, (erp.net_amount((s.unit_price * (s.units)::numeric), s.rate) - s.net)) AS discount
+            FROM shown s
+           WHERE ((NOT s.is_share) OR (s.amount <> (0)::numeric))
+         )
+  SELECT COALESCE(jsonb_agg(((jsonb_build_object('position', l.n, 'lineId', l.id, 'label', l.label, 'description', l.description, 'productNumber', p.product_number, 'quantity', l.units, 'total', l.amount, 'unitPrice', erp.price_on_document(
+         CASE
+             WHEN l.is_share THEN NULL::numeric
+             WHEN (document_lines.tax_status = 'net'::text) THEN (l.unit_price * COALESCE(((100)::numeric / ((100)::numeric + l.rate)), (l.net / NULLIF(l.total, (0)::numeric)), (1)::numeric))
+             ELSE l.unit_price
+         END, l.units, l.amount)) ||
+         CASE
+             WHEN l.is_share THEN '{"isShare": true}'::jsonb
+             ELSE '{}'::jsonb
+         END) ||
+         CASE
+             WHEN l.is_allowance THEN jsonb_build_object('kind', 'allowance', 'taxRate', l.tax_rate)
+             ELSE (jsonb_build_object('kind', 'line', 'taxRate', l.rate, 'taxCategory', l.category, 'net', l.net, 'unitCode', COALESCE(l.unit_code, p.unit_code, 'C62'::text), 'gtin', p.gtin, 'discount',
+             CASE
+                 WHEN (l.discount > (0)::numeric) THEN jsonb_build_object('amount', l.discount, 'reason', l.discount_reason)
+                 ELSE NULL::jsonb
+             END) || COALESCE(erp.net_price((l.net + l.discount), (l.units)::numeric), '{}'::jsonb))
+         END) ORDER BY l.n), '[]'::jsonb) AS "coalesce"
+    FROM (priced l
+      LEFT JOIN erp.product p ON ((p.id = l.product_id)));
+END;
+grant execute on function erp.document_lines(uuid,text,erp.document_part[],erp.charged_piece[]) to service_writer;
+comment on function erp.document_lines(uuid,text,erp.document_part[],erp.charged_piece[]) is 'Returns the lines of a document from what is charged. Lines of the kind allowance are discounts, and other lines that a structured invoice cannot have: those with several rates and those below zero.';
 
 CREATE OR REPLACE FUNCTION erp.document_locale(order_id uuid)
  RETURNS text
@@ -18422,6 +19856,22 @@ CREATE OR REPLACE FUNCTION erp.document_locale(order_id uuid)
 RETURN (SELECT COALESCE((SELECT l.code FROM erp.language l WHERE (split_part(l.code, '-'::text, 2) = (o.billing_address ->> 'countryIso'::text)) ORDER BY l.code LIMIT 1), (SELECT l.code FROM ((erp.language l JOIN erp.sales_channel s ON ((s.id = o.sales_channel_id))) JOIN erp.country c ON ((c.id = s.country_id))) WHERE (split_part(l.code, '-'::text, 2) = c.iso_code) ORDER BY l.code LIMIT 1), 'en-GB'::text) AS "coalesce" FROM erp.sales_order o WHERE (o.id = document_locale.order_id));
 grant execute on function erp.document_locale(uuid) to service_writer;
 comment on function erp.document_locale(uuid) is 'Returns the language for documents to the customer of an order: the language of the billing country, otherwise of the sales channel, if names are stored in it; otherwise en-GB.';
+
+CREATE OR REPLACE FUNCTION erp.document_taxes(pieces erp.charged_piece[], exemption text, locale text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT jsonb_agg(jsonb_build_object('category', t.category, 'rate', t.rate, 'net', t.net, 'tax', (t.total - t.net), 'exemptionCode', COALESCE(t.exemption_code, r.exemption_code), 'reason', COALESCE(((r.reason)::jsonb ->> document_taxes.locale), ((r.reason)::jsonb ->> 'en-GB'::text))) ORDER BY t.rate, t.category) AS jsonb_agg FROM ((SELECT p.category, p.rate, min(p.exemption_code) AS exemption_code, sum(p.net) AS net, sum(p.total) AS total FROM unnest(document_taxes.pieces) p(line_id, category, exemption_code, rate, total, net) GROUP BY p.category, p.rate) t LEFT JOIN erp.tax_reason r ON ((r.technical_name = erp.tax_reason_of(t.category, document_taxes.exemption)))));
+grant execute on function erp.document_taxes(erp.charged_piece[],text,text) to service_writer;
+comment on function erp.document_taxes(erp.charged_piece[],text,text) is 'Returns the taxes of what is charged, by category and rate (BG-23), with the reasons in a language.';
+
+CREATE OR REPLACE FUNCTION erp.document_title(document_type text, locale text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(((t.name)::jsonb ->> document_title.locale), ((t.name)::jsonb ->> 'en-GB'::text)) AS "coalesce" FROM erp.document_type t WHERE (t.technical_name = document_title.document_type));
+grant execute on function erp.document_title(text,text) to service_writer;
+comment on function erp.document_title(text,text) is 'Returns the name of a type of documents in a language, otherwise in en-GB.';
 
 CREATE OR REPLACE FUNCTION erp.excess_warning(is_cancelled boolean, quantity integer, product_number text, order_number text, field text[], line_id uuid DEFAULT NULL::uuid)
  RETURNS jsonb
@@ -18442,6 +19892,27 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.excess_warning(boolean,integer,text,text,text[],uuid) to service_writer;
 comment on function erp.excess_warning(boolean,integer,text,text,text[],uuid) is 'Returns the warning about units on a goods receipt that its supplier order does not account for, with the line that they have become, if any.';
+
+CREATE OR REPLACE FUNCTION erp.exchange_rate_of(order_id uuid, day date)
+ RETURNS TABLE(factor numeric, reference_date date, source text)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT o.exchange_rate,
+     o.exchange_rate_date,
+     o.exchange_rate_source
+    FROM erp.sales_order o
+   WHERE ((o.id = exchange_rate_of.order_id) AND (o.exchange_rate IS NOT NULL))
+ UNION ALL
+  SELECT f.factor,
+     COALESCE(((f.reference_date AT TIME ZONE 'UTC'::text))::date, exchange_rate_of.day) AS "coalesce",
+     f.origin_source
+    FROM (erp.sales_order o
+      CROSS JOIN LATERAL erp.currency_factor_at(o.currency_id, ((exchange_rate_of.day)::timestamp without time zone AT TIME ZONE 'UTC'::text)) f(factor, origin_type, origin_source, reference_date))
+   WHERE ((o.id = exchange_rate_of.order_id) AND (o.exchange_rate IS NULL));
+END;
+grant execute on function erp.exchange_rate_of(uuid,date) to service_writer;
+comment on function erp.exchange_rate_of(uuid,date) is 'Returns the exchange rate for the tax of an order: the order''s own, otherwise the rate of the day. The factor is units of the order''s currency per unit of the default currency.';
 
 CREATE OR REPLACE FUNCTION erp.exchange_rate_on(currency_id uuid, moment timestamp with time zone)
  RETURNS TABLE(factor numeric, source text, reference_date date)
@@ -18736,7 +20207,7 @@ BEGIN ATOMIC
              NULL::text[],
              jsonb_build_object('state', l.state) AS jsonb_build_object
             FROM line l
-           WHERE ((l.state = ANY (ARRAY['completed'::text, 'cancelled'::text])) AND (l.is_new OR (l.changes <> '{}'::text[])))
+           WHERE (((l.state = 'cancelled'::text) AND (l.is_new OR (l.changes <> '{}'::text[]))) OR ((l.state = 'completed'::text) AND (l.is_new OR (NOT (l.changes <@ '{tax_category,exemption_code,discount_reason,unit_code}'::text[])))))
          UNION ALL
           SELECT l.line,
              'NOT_EDITABLE'::text,
@@ -18762,7 +20233,7 @@ BEGIN ATOMIC
              jsonb_build_object('invoiced', l.invoiced) AS jsonb_build_object
             FROM (line l
               CROSS JOIN LATERAL unnest(l.changes) c(name))
-           WHERE ((c.name = ANY (ARRAY['unit_price'::text, 'tax_rate'::text])) AND (l.invoiced > 0))) f(line, code, message, field, details);
+           WHERE ((c.name = ANY (ARRAY['unit_price'::text, 'tax_rate'::text, 'tax_category'::text, 'exemption_code'::text])) AND (l.invoiced > 0))) f(line, code, message, field, details);
 END;
 grant execute on function erp.faults_of_order_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Returns what is wrong with lines of an upsert of orders: shipped, assigned or invoiced units must not change.';
@@ -19170,6 +20641,14 @@ alter function erp.fill_default_currency_prices(uuid,integer) owner to service_k
 grant execute on function erp.fill_default_currency_prices(uuid,integer) to service_worker;
 comment on function erp.fill_default_currency_prices(uuid,integer) is 'Fills in the price in the default currency on old lines of goods receipts, by id, after the given one, at most as many as the batch. Lines of receipts without a currency factor stay unchanged. Returns how many it filled, and the last of them, after which to continue.';
 
+CREATE OR REPLACE FUNCTION erp.fill_pattern(pattern text, year integer, counter bigint)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN replace(replace(pattern, '{year}'::text, COALESCE((year)::text, ''::text)), '{n}'::text, (counter)::text);
+grant execute on function erp.fill_pattern(text,integer,bigint) to service_writer;
+comment on function erp.fill_pattern(text,integer,bigint) is 'Returns a number of a range: its pattern with the year in place of {year} and the counter in place of {n}.';
+
 CREATE OR REPLACE FUNCTION erp.goods_receipt_process(type text)
  RETURNS text
  LANGUAGE sql
@@ -19196,6 +20675,14 @@ end
 $function$;
 grant execute on function erp.hand_over_defaults(uuid,boolean,boolean) to service_writer;
 comment on function erp.hand_over_defaults(uuid,boolean,boolean) is 'Removes the marks of the defaults from other warehouses, if this one takes them: exactly one warehouse has each.';
+
+CREATE OR REPLACE FUNCTION erp.has_credit_note(invoice_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.referenced_document_id = has_credit_note.invoice_id) AND (t.technical_name = 'credit_note'::text))));
+grant execute on function erp.has_credit_note(uuid) to service_writer;
+comment on function erp.has_credit_note(uuid) is 'Whether a credit note credits an invoice, as a whole or in part.';
 
 CREATE OR REPLACE FUNCTION erp.has_open_lines(fulfillment_order_id uuid)
  RETURNS boolean
@@ -19297,7 +20784,7 @@ grant execute on function erp.in_default_currency(numeric,numeric) to service_le
 grant execute on function erp.in_default_currency(numeric,numeric) to service_writer;
 comment on function erp.in_default_currency(numeric,numeric) is 'Converts a price to the default currency: divides it by the units of its currency per unit of the default currency. The result has six decimals.';
 
-CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text, referenced erp.document, parts erp.document_part[], fulfillments uuid[])
+CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text, referenced_document_id uuid, config jsonb)
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -19307,37 +20794,537 @@ declare
   code constant text := translate(
     encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'), '+/=', '-_'
   );
-  kind erp.document_type;
-  number text;
-  snapshot jsonb;
+  numbered jsonb;
   missing text[];
   new_id uuid;
 begin
-  select * into strict kind from erp.document_type t where t.technical_name = document_type;
-  number := erp.next_number(kind.number_range);
-  select c.config
-  into strict snapshot
-  from erp.document_config(order_id, document_type, number, erp.local_date(now()),
-    erp.document_locale(order_id), referenced.document_number, referenced.config, parts, fulfillments) c;
-  if jsonb_path_exists(snapshot, '$.lines[*] ? (@.total == null || @.unitPrice == null)') then
-    perform mutation.refuse('INVALID', 'The order has lines without a price.');
+  numbered := config || jsonb_build_object('documentNumber', erp.next_number((
+    select erp.range_of_documents(document_type, o.sales_channel_id)
+    from erp.sales_order o where o.id = insert_document.order_id
+  )));
+  if document_type <> 'delivery_note' then
+    perform erp.require_invoice(numbered);
   end if;
   insert into erp.document (
     document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config
   )
-  values (kind.id, insert_document.order_id, referenced.id, number, code, snapshot)
-  returning id into new_id;
-  missing := erp.missing_in_document(snapshot);
+  select t.id, insert_document.order_id, insert_document.referenced_document_id,
+    numbered ->> 'documentNumber', code, numbered
+  from erp.document_type t where t.technical_name = document_type
+  returning id into strict new_id;
+  if document_type <> 'delivery_note' then
+    perform erp.keep_invoice(new_id, numbered);
+  end if;
+  missing := erp.missing_in_document(numbered);
   if cardinality(missing) > 0 then
     perform mutation.warn('DOCUMENT_INCOMPLETE',
-      format('%s lacks details that the law demands: %s.', number, array_to_string(missing, ', ')), null,
-      jsonb_build_object('documentNumber', number, 'documentType', document_type, 'missing', missing));
+      format('%s lacks details that the law demands: %s.', numbered ->> 'documentNumber',
+        array_to_string(missing, ', ')), null,
+      jsonb_build_object('documentNumber', numbered -> 'documentNumber', 'documentType', document_type,
+        'missing', missing));
   end if;
   return new_id;
 end
 $function$;
-grant execute on function erp.insert_document(uuid,text,erp.document,erp.document_part[],uuid[]) to service_writer;
-comment on function erp.insert_document(uuid,text,erp.document,erp.document_part[],uuid[]) is 'Inserts a document of an order: with the next number of its type, a random code for its address, and everything that it shows, see erp.document_config. Warning DOCUMENT_INCOMPLETE.';
+grant execute on function erp.insert_document(uuid,text,uuid,jsonb) to service_writer;
+comment on function erp.insert_document(uuid,text,uuid,jsonb) is 'Inserts a document of an order with the next number of its type and a random code for its address. The config is everything else that it shows, see erp.document_config and erp.reversal_config. User error INVALID, warning DOCUMENT_INCOMPLETE.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_buyer_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     f.field,
+     f.message
+    FROM (( SELECT (invoice_buyer_faults.config -> 'billingAddress'::text) AS address,
+             erp.invoice_destination(invoice_buyer_faults.config) AS destination,
+             erp.buyer_vat_id(invoice_buyer_faults.config) AS vat_id,
+             (invoice_buyer_faults.config #> '{buyer,electronicAddress}'::text[]) AS electronic) b
+      CROSS JOIN LATERAL ( VALUES ((erp.lacks(b.address, VARIADIC ARRAY['company'::text]) AND erp.lacks(b.address, VARIADIC ARRAY['firstName'::text]) AND erp.lacks(b.address, VARIADIC ARRAY['lastName'::text])),'BR-07'::text,'order.billingAddress'::text,'The buyer''s name is missing: a company or a person.'::text), (erp.is_empty_address(b.address),'BR-10'::text,'order.billingAddress'::text,'The buyer''s address is missing.'::text), (((NOT erp.is_empty_address(b.address)) AND erp.lacks(b.address, VARIADIC ARRAY['countryIso'::text])),'BR-11'::text,'order.billingAddress.countryIso'::text,'The country of the buyer''s address is missing.'::text), ((NOT erp.is_country_code((b.address ->> 'countryIso'::text))),'BR-CL-14'::text,'order.billingAddress.countryIso'::text,format('The buyer''s country %s is no code of ISO 3166, such as DE.'::text, (b.address ->> 'countryIso'::text))), (((NOT erp.is_empty_address(b.destination)) AND erp.lacks(b.destination, VARIADIC ARRAY['countryIso'::text])),'BR-57'::text,'order.shippingAddress.countryIso'::text,'The country of the shipping address is missing.'::text), ((NOT erp.is_country_code((b.destination ->> 'countryIso'::text))),'BR-CL-14'::text,'order.shippingAddress.countryIso'::text,format('The country %s of the shipping address is no code of ISO 3166, such as DE.'::text, (b.destination ->> 'countryIso'::text))), ((NOT erp.begins_with_country(b.vat_id)),'BR-CO-09'::text,'customer.vatIds'::text,format('The buyer''s VAT number %s must begin with the code of its country.'::text, b.vat_id)), (((NOT erp.lacks(b.electronic, VARIADIC ARRAY['id'::text])) AND erp.lacks(b.electronic, VARIADIC ARRAY['scheme'::text])),'BR-63'::text,'customer.electronicAddressScheme'::text,'The scheme of the buyer''s electronic address is missing, such as EM for an e-mail address.'::text), ((NOT erp.is_address_scheme((b.electronic ->> 'scheme'::text))),'BR-CL-25'::text,'customer.electronicAddressScheme'::text,format('The scheme %s of the buyer''s electronic address is not in the list EAS.'::text, (b.electronic ->> 'scheme'::text)))) f(is_broken, rule, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.invoice_buyer_faults(jsonb) to service_writer;
+comment on function erp.invoice_buyer_faults(jsonb) is 'Returns the rules of EN 16931 that the buyer''s details and the shipping address on an invoice break. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_category_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ WITH entry AS (
+          SELECT e.category,
+             e.rate,
+                 CASE e.kind
+                     WHEN 'allowance'::text THEN (- e.amount)
+                     ELSE e.amount
+                 END AS amount
+            FROM erp.invoice_entries(invoice_category_faults.config) e(kind, entry, category, rate, amount, field, name)
+         ), tax AS (
+          SELECT t.category,
+             t.rate,
+             t.net
+            FROM jsonb_to_recordset((invoice_category_faults.config #> '{totals,taxes}'::text[])) t(category text, rate numeric, net numeric)
+         ), counted AS (
+          SELECT c.category,
+             ( SELECT count(*) AS count
+                    FROM entry e
+                   WHERE (e.category = c.category)) AS entries,
+             ( SELECT count(*) AS count
+                    FROM tax t
+                   WHERE (t.category = c.category)) AS rows
+            FROM ( SELECT entry.category
+                    FROM entry
+                 UNION
+                  SELECT tax.category
+                    FROM tax) c
+           WHERE erp.is_tax_category(c.category)
+         )
+  SELECT erp.tax_rule(c.category, '01'::text) AS tax_rule,
+     'invoice.totals.taxes'::text,
+         CASE
+             WHEN (c.rows = 0) THEN format('The taxes lack the tax category %s, which lines have.'::text, c.category)
+             WHEN (c.entries = 0) THEN format('No line has the tax category %s of the taxes.'::text, c.category)
+             ELSE format('The taxes have the tax category %s twice.'::text, c.category)
+         END AS format
+    FROM counted c
+   WHERE ((c.rows = 0) OR ((c.category <> 'S'::text) AND ((c.entries = 0) OR (c.rows > 1))))
+ UNION ALL
+  SELECT erp.tax_rule(t.category, '08'::text) AS tax_rule,
+     'invoice.totals.taxes'::text,
+     format('The amount %s at %s %s %% is not the sum of its lines, %s.'::text, t.net, t.category, t.rate, s.sum) AS format
+    FROM (tax t
+      CROSS JOIN LATERAL ( SELECT COALESCE(sum(e.amount), (0)::numeric) AS sum
+            FROM entry e
+           WHERE ((e.category = t.category) AND ((t.category <> 'S'::text) OR (e.rate = t.rate)))) s)
+   WHERE (erp.is_tax_category(t.category) AND ((t.category <> 'S'::text) OR (t.rate IS NOT NULL)) AND (t.net <> s.sum))
+ UNION ALL
+  SELECT f.rule,
+     f.field,
+     f.message
+    FROM (counted c
+      CROSS JOIN LATERAL ( VALUES (erp.lacks(invoice_category_faults.config, VARIADIC ARRAY['deliveryDate'::text, 'to'::text]),'BR-IC-11'::text,'order.deliveryDate'::text,'The day of delivery is missing, which an intra-Community supply needs: ship the order first.'::text), (erp.lacks(erp.invoice_destination(invoice_category_faults.config), VARIADIC ARRAY['countryIso'::text]),'BR-IC-12'::text,'order.shippingAddress.countryIso'::text,'The country of the shipping address is missing, which an intra-Community supply needs.'::text)) f(is_broken, rule, field, message))
+   WHERE ((c.category = 'K'::text) AND (c.rows > 0) AND f.is_broken);
+END;
+grant execute on function erp.invoice_category_faults(jsonb) to service_writer;
+comment on function erp.invoice_category_faults(jsonb) is 'Returns the rules of EN 16931 that the taxes of an invoice break because they do not fit its lines. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_decimal_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT d.rule,
+     format('invoice.%s'::text, array_to_string(d.path, '.'::text)) AS format,
+     format('%s of %s has more than two decimals.'::text, d.name, (invoice_decimal_faults.config #>> d.path)) AS format
+    FROM ( VALUES ('BR-DEC-09'::text,'{totals,lineNet}'::text[],'The sum of the lines'::text), ('BR-DEC-10'::text,'{totals,allowances}'::text[],'The sum of the discounts'::text), ('BR-DEC-11'::text,'{totals,charges}'::text[],'The sum of the surcharges'::text), ('BR-DEC-12'::text,'{totals,net}'::text[],'The total without tax'::text), ('BR-DEC-14'::text,'{totals,total}'::text[],'The total with tax'::text), ('BR-DEC-15'::text,'{taxInDefaultCurrency,tax}'::text[],'The tax in the merchant''s currency'::text), ('BR-DEC-16'::text,'{totals,paid}'::text[],'The amount paid'::text), ('BR-DEC-18'::text,'{totals,due}'::text[],'The amount due'::text)) d(rule, path, name)
+   WHERE (NOT erp.is_in_cents(((invoice_decimal_faults.config #>> d.path))::numeric))
+ UNION ALL
+  SELECT d.rule,
+     'invoice.totals.taxes'::text,
+     format('%s of %s has more than two decimals.'::text, d.name, d.amount) AS format
+    FROM (jsonb_to_recordset((invoice_decimal_faults.config #> '{totals,taxes}'::text[])) t(net numeric, tax numeric)
+      CROSS JOIN LATERAL ( VALUES ('BR-DEC-19'::text,t.net,'The taxed amount'::text), ('BR-DEC-20'::text,t.tax,'The tax'::text)) d(rule, amount, name))
+   WHERE (NOT erp.is_in_cents(d.amount));
+END;
+grant execute on function erp.invoice_decimal_faults(jsonb) to service_writer;
+comment on function erp.invoice_decimal_faults(jsonb) is 'Returns the rules of EN 16931 that amounts of an invoice break because they are no whole cents. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_destination(config jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (SELECT CASE WHEN (p.shipping <> p.billing) THEN (invoice_destination.config -> 'shippingAddress'::text) WHEN jsonb_path_exists(invoice_destination.config, '$."totals"."taxes"[*]?(@."category" == "K")'::jsonpath) THEN (invoice_destination.config -> CASE WHEN (p.shipping IS NULL) THEN 'billingAddress'::text ELSE 'shippingAddress'::text END) ELSE NULL::jsonb END AS "case" FROM (SELECT erp.cii_place((invoice_destination.config -> 'shippingAddress'::text)) AS shipping, erp.cii_place((invoice_destination.config -> 'billingAddress'::text)) AS billing) p);
+grant execute on function erp.invoice_destination(jsonb) to service_writer;
+comment on function erp.invoice_destination(jsonb) is 'Returns the address of delivery that the XML of an invoice states: the shipping address if it is not the billing address. An intra-Community supply always has one. Null if the XML has none. erp.cii_delivery chooses in the same way.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_discount_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT
+         CASE e.kind
+             WHEN 'allowance'::text THEN f.of_allowance
+             ELSE f.of_charge
+         END AS of_charge,
+     e.field,
+     format('%s: %s'::text, e.name, f.message) AS format
+    FROM (erp.invoice_entries(invoice_discount_faults.config) e(kind, entry, category, rate, amount, field, name)
+      CROSS JOIN LATERAL ( VALUES ((e.amount IS NULL),'BR-31'::text,'BR-36'::text,'The amount is missing.'::text), (erp.lacks(e.entry, VARIADIC ARRAY['taxCategory'::text]),'BR-32'::text,'BR-37'::text,'The tax category is missing.'::text), ((NOT erp.is_tax_category(e.category)),'BR-CL-17'::text,'BR-CL-17'::text,format('The tax category %s is none of S, Z, E, AE, K and G.'::text, e.category)), ((NOT erp.is_in_cents(e.amount)),'BR-DEC-01'::text,'BR-DEC-05'::text,'The amount has more than two decimals.'::text)) f(is_broken, of_allowance, of_charge, message))
+   WHERE ((e.kind <> 'line'::text) AND f.is_broken);
+END;
+grant execute on function erp.invoice_discount_faults(jsonb) to service_writer;
+comment on function erp.invoice_discount_faults(jsonb) is 'Returns the rules of EN 16931 that discounts and surcharges on a whole invoice break, but those about their tax. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_entries(config jsonb)
+ RETURNS TABLE(kind text, entry jsonb, category text, rate numeric, amount numeric, field text, name text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT v.kind,
+     v.entry,
+     (v.entry ->> 'taxCategory'::text),
+     ((v.entry ->> 'taxRate'::text))::numeric AS "numeric",
+     v.amount,
+     v.field,
+     (v.name ||
+         CASE
+             WHEN erp.lacks(v.entry, VARIADIC ARRAY[v.key]) THEN ''::text
+             ELSE format(' (%s)'::text, (v.entry ->> v.key))
+         END)
+    FROM ( SELECT 'line'::text AS kind,
+             l.entry,
+             ((l.entry ->> 'net'::text))::numeric AS amount,
+             format('order.lines[%s]'::text, (((l.entry ->> 'position'::text))::integer - 1)) AS field,
+             format('Line %s'::text, (l.entry ->> 'position'::text)) AS name,
+             'label'::text AS key
+            FROM jsonb_array_elements((invoice_entries.config -> 'lines'::text)) l(entry)
+           WHERE ((l.entry ->> 'kind'::text) = 'line'::text)
+         UNION ALL
+          SELECT 'allowance'::text,
+             a.entry,
+             ((a.entry ->> 'amount'::text))::numeric AS "numeric",
+             'order.lines'::text,
+             'Discount'::text,
+             'reason'::text
+            FROM jsonb_array_elements((invoice_entries.config -> 'allowances'::text)) a(entry)
+         UNION ALL
+          SELECT 'charge'::text,
+             c.entry,
+             ((c.entry ->> 'amount'::text))::numeric AS "numeric",
+             'order.lines'::text,
+             'Surcharge'::text,
+             'reason'::text
+            FROM jsonb_array_elements((invoice_entries.config -> 'charges'::text)) c(entry)) v;
+END;
+grant execute on function erp.invoice_entries(jsonb) to service_writer;
+comment on function erp.invoice_entries(jsonb) is 'Returns what the XML of an invoice charges: its lines, and the discounts (allowance) and surcharges (charge) on the whole invoice. Includes the amount without tax, where the order has it, and its name in messages.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  if coalesce(config ->> 'form' not in ('zugferd', 'xrechnung'), true)
+    or config ->> 'documentType' = 'delivery_note'
+  then
+    return;
+  end if;
+  return query
+  select * from erp.invoice_header_faults(config)
+  union all select * from erp.invoice_seller_faults(config)
+  union all select * from erp.invoice_buyer_faults(config)
+  union all select * from erp.invoice_payment_faults(config)
+  union all select * from erp.invoice_line_faults(config)
+  union all select * from erp.invoice_discount_faults(config)
+  union all select * from erp.invoice_total_faults(config)
+  union all select * from erp.invoice_decimal_faults(config)
+  union all select * from erp.invoice_tax_faults(config)
+  union all select * from erp.invoice_rate_faults(config)
+  union all select * from erp.invoice_number_faults(config)
+  union all select * from erp.invoice_category_faults(config);
+  if config ->> 'form' = 'xrechnung' then
+    return query
+    select * from erp.xrechnung_faults(config)
+    union all select * from erp.xrechnung_party_faults(config)
+    union all select * from erp.xrechnung_amount_faults(config);
+  end if;
+end
+$function$;
+grant execute on function erp.invoice_faults(jsonb) to service_writer;
+comment on function erp.invoice_faults(jsonb) is 'Returns the rules of EN 16931, and for the form xrechnung of XRechnung, that an invoice breaks. It reads nothing but the config of the document. The rule has its official id; the field says what data to mend, such as order.lines[0].taxRate for the first line; the message is for the merchant. Nothing for documents without XML.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_header_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     f.field,
+     f.message
+    FROM (( SELECT (invoice_header_faults.config ->> 'typeCode'::text) AS type,
+             (invoice_header_faults.config #>> '{currency,isoCode}'::text[]) AS currency,
+             NULLIF((invoice_header_faults.config -> 'taxInDefaultCurrency'::text), 'null'::jsonb) AS accounted) c
+      CROSS JOIN LATERAL ( VALUES (erp.lacks(invoice_header_faults.config, VARIADIC ARRAY['standard'::text, 'guideline'::text]),'BR-01'::text,'invoiceForm.guideline'::text,'The form of the invoice has no identifier of the rules that it follows.'::text), (erp.lacks(invoice_header_faults.config, VARIADIC ARRAY['documentNumber'::text]),'BR-02'::text,'invoice.documentNumber'::text,'The number is missing.'::text), (erp.lacks(invoice_header_faults.config, VARIADIC ARRAY['documentDate'::text]),'BR-03'::text,'invoice.documentDate'::text,'The date is missing.'::text), (erp.lacks(invoice_header_faults.config, VARIADIC ARRAY['typeCode'::text]),'BR-04'::text,'invoice.typeCode'::text,'The type of the document is missing.'::text), ((NOT erp.is_invoice_type(c.type)),'BR-CL-01'::text,'invoice.typeCode'::text,format('The type %s is none of an invoice or credit note.'::text, c.type)), (erp.lacks(invoice_header_faults.config, VARIADIC ARRAY['currency'::text, 'isoCode'::text]),'BR-05'::text,'order.currency'::text,'The currency is missing.'::text), ((NOT erp.is_currency_code(c.currency)),'BR-CL-04'::text,'order.currency'::text,format('%s is no currency of ISO 4217.'::text, c.currency)), (((c.accounted IS NOT NULL) AND erp.lacks(c.accounted, VARIADIC ARRAY['tax'::text])),'BR-53'::text,'order.exchangeRate'::text,'The tax in the merchant''s currency is missing.'::text), (((c.accounted #>> '{currency,isoCode}'::text[]) = c.currency),'BR-53'::text,'defaultCurrency'::text,'The tax is to be given in another currency than the invoice''s, and it is the same one.'::text), ((NOT erp.is_currency_code((c.accounted #>> '{currency,isoCode}'::text[]))),'BR-CL-05'::text,'defaultCurrency'::text,format('%s is no currency of ISO 4217.'::text, (c.accounted #>> '{currency,isoCode}'::text[]))), (((invoice_header_faults.config #>> '{deliveryDate,to}'::text[]) < (invoice_header_faults.config #>> '{deliveryDate,from}'::text[])),'BR-29'::text,'order.deliveryDate'::text,'The last day of delivery is before the first one.'::text)) f(is_broken, rule, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.invoice_header_faults(jsonb) to service_writer;
+comment on function erp.invoice_header_faults(jsonb) is 'Returns the rules of EN 16931 that the head of an invoice breaks: its number, date, type and currencies. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_line_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ WITH line AS (
+          SELECT e.entry,
+             e.category,
+             e.amount,
+             e.field,
+             e.name,
+             NULLIF((e.entry -> 'discount'::text), 'null'::jsonb) AS discount
+            FROM erp.invoice_entries(invoice_line_faults.config) e(kind, entry, category, rate, amount, field, name)
+           WHERE (e.kind = 'line'::text)
+         ), broken AS (
+          SELECT l.entry,
+             l.field,
+             l.name,
+             r.rules
+            FROM (line l
+              CROSS JOIN LATERAL ( SELECT array_remove(ARRAY[
+                         CASE
+                             WHEN erp.lacks(l.entry, VARIADIC ARRAY['quantity'::text]) THEN 'BR-22'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN erp.lacks(l.entry, VARIADIC ARRAY['unitCode'::text]) THEN 'BR-23'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN (l.amount IS NULL) THEN 'BR-24'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN erp.lacks(l.entry, VARIADIC ARRAY['label'::text]) THEN 'BR-25'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN erp.lacks(l.entry, VARIADIC ARRAY['netPrice'::text]) THEN 'BR-26'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN (((l.entry ->> 'netPrice'::text))::numeric < (0)::numeric) THEN 'BR-27'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN ((l.discount IS NOT NULL) AND erp.lacks(l.discount, VARIADIC ARRAY['amount'::text])) THEN 'BR-41'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN (NOT erp.is_tax_category(l.category)) THEN 'BR-CL-18'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN (NOT erp.is_unit_code((l.entry ->> 'unitCode'::text))) THEN 'BR-CL-23'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN erp.lacks(l.entry, VARIADIC ARRAY['taxCategory'::text]) THEN 'BR-CO-04'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN (NOT erp.is_in_cents(l.amount)) THEN 'BR-DEC-23'::text
+                             ELSE NULL::text
+                         END,
+                         CASE
+                             WHEN (NOT erp.is_in_cents(((l.discount ->> 'amount'::text))::numeric)) THEN 'BR-DEC-24'::text
+                             ELSE NULL::text
+                         END], NULL::text) AS rules) r)
+           WHERE (r.rules <> '{}'::text[])
+         )
+  SELECT f.rule,
+     format('%s.%s'::text, b.field, f.field) AS format,
+     format('%s: %s'::text, b.name, format(f.message, (b.entry ->> f.field))) AS format
+    FROM (broken b
+      JOIN ( VALUES ('BR-22'::text,'quantity'::text,'The quantity is missing.'::text), ('BR-23'::text,'unitCode'::text,'The unit is missing.'::text), ('BR-24'::text,'totalPrice'::text,'The amount is missing.'::text), ('BR-25'::text,'label'::text,'The name is missing.'::text), ('BR-26'::text,'unitPrice'::text,'The price is missing.'::text), ('BR-27'::text,'unitPrice'::text,'The price must not be below 0.'::text), ('BR-41'::text,'totalPrice'::text,'The amount of the discount is missing.'::text), ('BR-CL-18'::text,'taxCategory'::text,'The tax category %s is none of S, Z, E, AE, K and G.'::text), ('BR-CL-23'::text,'unitCode'::text,'The unit %s is no code of UN/ECE Recommendation 20, such as C62.'::text), ('BR-CO-04'::text,'taxCategory'::text,'The tax category is missing.'::text), ('BR-DEC-23'::text,'totalPrice'::text,'The amount has more than two decimals.'::text), ('BR-DEC-24'::text,'totalPrice'::text,'The amount of the discount has more than two decimals.'::text)) f(rule, field, message) ON ((f.rule = ANY (b.rules))))
+ UNION ALL
+  SELECT 'BR-16'::text,
+     'order.lines'::text,
+     'The invoice has no line besides discounts.'::text
+   WHERE (NOT (EXISTS ( SELECT
+            FROM line)));
+END;
+grant execute on function erp.invoice_line_faults(jsonb) to service_writer;
+comment on function erp.invoice_line_faults(jsonb) is 'Returns the rules of EN 16931 that the lines of an invoice break, but those about their tax. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_number_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ WITH used AS (
+          SELECT e.category,
+                 CASE
+                     WHEN bool_or((e.kind = 'line'::text)) THEN '02'::text
+                     WHEN bool_or((e.kind = 'allowance'::text)) THEN '03'::text
+                     ELSE '04'::text
+                 END AS n
+            FROM erp.invoice_entries(invoice_number_faults.config) e(kind, entry, category, rate, amount, field, name)
+           WHERE erp.is_tax_category(e.category)
+           GROUP BY e.category
+         )
+  SELECT erp.tax_rule(u.category, u.n) AS tax_rule,
+     f.field,
+     f.message
+    FROM (used u
+      CROSS JOIN LATERAL ( VALUES (((u.category = ANY (ARRAY['S'::text, 'Z'::text, 'E'::text, 'AE'::text])) AND erp.lacks(invoice_number_faults.config, VARIADIC ARRAY['seller'::text, 'vatId'::text]) AND erp.lacks(invoice_number_faults.config, VARIADIC ARRAY['seller'::text, 'taxNumber'::text])),'merchant.vatId'::text,'The merchant''s VAT number or tax number is missing.'::text), (((u.category = ANY (ARRAY['K'::text, 'G'::text])) AND erp.lacks(invoice_number_faults.config, VARIADIC ARRAY['seller'::text, 'vatId'::text])),'merchant.vatId'::text,format('The merchant''s VAT number is missing, which the tax category %s needs.'::text, u.category)), (((u.category = 'AE'::text) AND (erp.buyer_vat_id(invoice_number_faults.config) IS NULL) AND erp.lacks(invoice_number_faults.config, VARIADIC ARRAY['buyer'::text, 'registrationId'::text])),'customer.vatIds'::text,'The buyer''s VAT number is missing, or the number in a register. Reverse charge needs one of them.'::text), (((u.category = 'K'::text) AND (erp.buyer_vat_id(invoice_number_faults.config) IS NULL)),'customer.vatIds'::text,'The buyer''s VAT number is missing, which an intra-Community supply needs.'::text)) f(is_broken, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.invoice_number_faults(jsonb) to service_writer;
+comment on function erp.invoice_number_faults(jsonb) is 'Returns the rules of EN 16931 that an invoice breaks because a VAT number or similar number is missing which its tax categories need. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_payment_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     f.field,
+     f.message
+    FROM (( SELECT (invoice_payment_faults.config ->> 'paymentMeansCode'::text) AS means) p
+      CROSS JOIN LATERAL ( VALUES (erp.lacks(invoice_payment_faults.config, VARIADIC ARRAY['paymentMeansCode'::text]),'BR-49'::text,'paymentMethod.meansCode'::text,'The code of the payment method is missing.'::text), ((NOT erp.is_payment_means_code(p.means)),'BR-CL-16'::text,'paymentMethod.meansCode'::text,format('The code %s of the payment method is not in the list UNTDID 4461.'::text, p.means)), (((p.means = ANY (ARRAY['30'::text, '58'::text])) AND erp.lacks(invoice_payment_faults.config, VARIADIC ARRAY['seller'::text, 'bank'::text, 'iban'::text])),
+                 CASE
+                     WHEN (((invoice_payment_faults.config ->> 'form'::text) = 'xrechnung'::text) AND erp.lacks(invoice_payment_faults.config, VARIADIC ARRAY['seller'::text, 'bank'::text, 'accountHolder'::text])) THEN 'BR-DE-23-a'::text
+                     ELSE 'BR-61'::text
+                 END,'merchant.iban'::text,'The merchant''s IBAN is missing, to which the buyer transfers the amount.'::text)) f(is_broken, rule, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.invoice_payment_faults(jsonb) to service_writer;
+comment on function erp.invoice_payment_faults(jsonb) is 'Returns the rules of EN 16931 and XRechnung that the means of payment of an invoice break. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_rate_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT erp.tax_rule(e.category,
+         CASE e.kind
+             WHEN 'line'::text THEN '05'::text
+             WHEN 'allowance'::text THEN '06'::text
+             ELSE '07'::text
+         END) AS tax_rule,
+     (e.field ||
+         CASE e.kind
+             WHEN 'line'::text THEN '.taxRate'::text
+             ELSE ''::text
+         END),
+     format(
+         CASE e.category
+             WHEN 'S'::text THEN '%s: The tax rate must be above 0 in the tax category %s.'::text
+             ELSE '%s: The tax rate must be 0 in the tax category %s.'::text
+         END, e.name, e.category) AS format
+    FROM erp.invoice_entries(invoice_rate_faults.config) e(kind, entry, category, rate, amount, field, name)
+   WHERE (erp.is_tax_category(e.category) AND COALESCE(
+         CASE e.category
+             WHEN 'S'::text THEN (e.rate <= (0)::numeric)
+             ELSE (e.rate <> (0)::numeric)
+         END, true));
+END;
+grant execute on function erp.invoice_rate_faults(jsonb) to service_writer;
+comment on function erp.invoice_rate_faults(jsonb) is 'Returns the rules of EN 16931 that lines, discounts and surcharges of an invoice break because their tax rate does not fit their tax category. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_seller_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     f.field,
+     f.message
+    FROM (( SELECT (invoice_seller_faults.config -> 'seller'::text) AS seller,
+             (invoice_seller_faults.config #>> '{seller,address,countryIso}'::text[]) AS country,
+             (invoice_seller_faults.config #>> '{seller,vatId}'::text[]) AS vat_id,
+             (invoice_seller_faults.config #>> '{seller,electronicAddress,scheme}'::text[]) AS scheme) s
+      CROSS JOIN LATERAL ( VALUES (erp.lacks(s.seller, VARIADIC ARRAY['legalName'::text]),'BR-06'::text,'merchant.legalName'::text,'The merchant''s name is missing.'::text), (erp.is_empty_address((s.seller -> 'address'::text)),'BR-08'::text,'merchant.address'::text,'The merchant''s address is missing.'::text), (((NOT erp.is_empty_address((s.seller -> 'address'::text))) AND erp.lacks(s.seller, VARIADIC ARRAY['address'::text, 'countryIso'::text])),'BR-09'::text,'merchant.address.countryIso'::text,'The country of the merchant''s address is missing.'::text), ((NOT erp.is_country_code(s.country)),'BR-CL-14'::text,'merchant.address.countryIso'::text,format('The merchant''s country %s is no code of ISO 3166, such as DE.'::text, s.country)), ((erp.lacks(s.seller, VARIADIC ARRAY['vatId'::text]) AND erp.lacks(s.seller, VARIADIC ARRAY['taxNumber'::text]) AND erp.lacks(s.seller, VARIADIC ARRAY['register'::text])),'BR-CO-26'::text,'merchant.vatId'::text,'The merchant''s VAT number is missing, or another number that identifies the merchant.'::text), ((NOT erp.begins_with_country(s.vat_id)),'BR-CO-09'::text,'merchant.vatId'::text,format('The merchant''s VAT number %s must begin with the code of its country.'::text, s.vat_id)), (((NOT erp.lacks(s.seller, VARIADIC ARRAY['electronicAddress'::text, 'id'::text])) AND erp.lacks(s.seller, VARIADIC ARRAY['electronicAddress'::text, 'scheme'::text])),'BR-62'::text,'merchant.electronicAddressScheme'::text,'The scheme of the merchant''s electronic address is missing, such as EM for an e-mail address.'::text), ((NOT erp.is_address_scheme(s.scheme)),'BR-CL-25'::text,'merchant.electronicAddressScheme'::text,format('The scheme %s of the merchant''s electronic address is not in the list EAS.'::text, s.scheme))) f(is_broken, rule, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.invoice_seller_faults(jsonb) to service_writer;
+comment on function erp.invoice_seller_faults(jsonb) is 'Returns the rules of EN 16931 that the seller''s details on an invoice break. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_standard(form text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT jsonb_build_object('guideline', f.guideline, 'businessProcess', f.business_process, 'fileName', f.file_name, 'embedsXml', f.embeds_xml, 'profile', f.profile, 'version', f.version) AS jsonb_build_object FROM erp.invoice_form f WHERE ((f.technical_name = invoice_standard.form) AND (f.guideline IS NOT NULL)));
+grant execute on function erp.invoice_standard(text) to service_writer;
+comment on function erp.invoice_standard(text) is 'Returns the standard that invoices of a form follow now; null for a form without XML.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_tax_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     'invoice.totals.taxes'::text,
+     f.message
+    FROM ((jsonb_to_recordset((invoice_tax_faults.config #> '{totals,taxes}'::text[])) t(category text, rate numeric, net numeric, tax numeric, "exemptionCode" text, reason text)
+      CROSS JOIN LATERAL ( SELECT (t.category = 'S'::text) AS is_taxed,
+             (t.category = ANY (ARRAY['Z'::text, 'E'::text, 'AE'::text, 'K'::text, 'G'::text])) AS is_free,
+             concat_ws(' '::text, t.category, (t.rate || ' %'::text)) AS name,
+             (NOT COALESCE(erp.is_blank(concat(t."exemptionCode", t.reason)), true)) AS is_explained) c)
+      CROSS JOIN LATERAL ( VALUES ((t.net IS NULL),'BR-45'::text,'The taxed amount is missing.'::text), ((t.tax IS NULL),'BR-46'::text,'The tax is missing.'::text), (COALESCE(erp.is_blank(t.category), true),'BR-47'::text,'The tax category is missing.'::text), ((t.rate IS NULL),'BR-48'::text,'The tax rate is missing.'::text), ((NOT erp.is_tax_category(t.category)),'BR-CL-18'::text,'The tax category is none of S, Z, E, AE, K and G.'::text), ((NOT erp.is_exemption_code(t."exemptionCode")),'BR-CL-22'::text,format('The code %s of the reason for no tax is not in the list VATEX.'::text, t."exemptionCode")), (((NOT c.is_taxed) AND (t.rate <> (0)::numeric) AND (abs((t.tax - erp.rounded(((t.net * t.rate) / (100)::numeric)))) > (1)::numeric)),'BR-CO-17'::text,format('The tax %s is not the rate of the amount %s.'::text, t.tax, t.net)), ((c.is_taxed AND (abs((t.tax - erp.rounded(((t.net * t.rate) / (100)::numeric)))) >= (1)::numeric)),erp.tax_rule(t.category, '09'::text),format('The tax %s is not the rate of the amount %s.'::text, t.tax, t.net)), ((c.is_free AND (t.tax <> (0)::numeric)),erp.tax_rule(t.category, '09'::text),'The tax must be 0.'::text), (((t.category = ANY (ARRAY['S'::text, 'Z'::text])) AND c.is_explained),erp.tax_rule(t.category, '10'::text),'A reason for no tax is given, which only other tax categories have.'::text), (((t.category = ANY (ARRAY['E'::text, 'AE'::text, 'K'::text, 'G'::text])) AND (NOT c.is_explained)),erp.tax_rule(t.category, '10'::text),'The reason for no tax is missing, and its code.'::text)) f(is_broken, rule, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.invoice_tax_faults(jsonb) to service_writer;
+comment on function erp.invoice_tax_faults(jsonb) is 'Returns the rules of EN 16931 that single rows of the taxes of an invoice break. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_terms(order_id uuid, document_date date, locale text, totals jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT jsonb_build_object('typeCode', '380', 'form', COALESCE(c.invoice_form, 'pdf'::text), 'standard', erp.invoice_standard(c.invoice_form), 'dueDate', to_char((d.due_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'paymentTerms', replace(COALESCE((m.payment_terms ->> invoice_terms.locale), (m.payment_terms ->> 'en-GB'::text)), '{dueDate}'::text, to_char((d.due_date)::timestamp with time zone,
+         CASE "left"(invoice_terms.locale, 2)
+             WHEN 'de'::text THEN 'DD.MM.YYYY'::text
+             ELSE 'DD/MM/YYYY'::text
+         END)), 'buyerReference', COALESCE(o.buyer_reference, c.buyer_reference), 'purchaseOrderNumber', o.purchase_order_number, 'paymentMeansCode',
+         CASE
+             WHEN ((c.invoice_form = 'xrechnung'::text) AND (p.means_code = ANY (ARRAY['48'::text, '49'::text, '54'::text, '55'::text, '59'::text]))) THEN 'ZZZ'::text
+             ELSE COALESCE(p.means_code, 'ZZZ'::text)
+         END, 'buyer', jsonb_build_object('registrationId', c.registration_id, 'email', c.email, 'electronicAddress',
+         CASE
+             WHEN (c.electronic_address IS NOT NULL) THEN jsonb_build_object('id', c.electronic_address, 'scheme', c.electronic_address_scheme)
+             ELSE NULL::jsonb
+         END), 'totals', (invoice_terms.totals || jsonb_build_object('paid', a.paid, 'due', a.due)), 'prepayments', erp.deducted_prepayments(o.id, a.paid)) AS jsonb_build_object
+    FROM (((((erp.sales_order o
+      LEFT JOIN erp.customer c ON ((c.id = o.customer_id)))
+      LEFT JOIN erp.payment_method p ON ((p.id = o.payment_method_id)))
+      LEFT JOIN erp.merchant m ON (true))
+      CROSS JOIN LATERAL ( SELECT v.paid,
+             (((invoice_terms.totals ->> 'total'::text))::numeric - v.paid) AS due
+            FROM erp.paid_of_order(o.id, ((invoice_terms.totals ->> 'total'::text))::numeric) v(paid)) a)
+      CROSS JOIN LATERAL ( SELECT
+                 CASE
+                     WHEN (a.due > (0)::numeric) THEN COALESCE(o.due_date, (invoice_terms.document_date + m.payment_days))
+                     ELSE NULL::date
+                 END AS due_date) d)
+   WHERE (o.id = invoice_terms.order_id);
+END;
+grant execute on function erp.invoice_terms(uuid,date,text,jsonb) to service_writer;
+comment on function erp.invoice_terms(uuid,date,text,jsonb) is 'Returns what an invoice shows beyond its amounts: its form, terms of payment, references, what is paid and what is due. Takes the date and language of the invoice, and its totals.';
+
+CREATE OR REPLACE FUNCTION erp.invoice_total_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     ('invoice.totals'::text || f.field),
+     f.message
+    FROM (((jsonb_to_record((invoice_total_faults.config -> 'totals'::text)) t("lineNet" numeric, allowances numeric, charges numeric, net numeric, total numeric, paid numeric, due numeric, taxes jsonb)
+      CROSS JOIN LATERAL ( SELECT COALESCE(sum(e.amount) FILTER (WHERE (e.kind = 'line'::text)), (0)::numeric) AS lines,
+             COALESCE(sum(e.amount) FILTER (WHERE (e.kind = 'allowance'::text)), (0)::numeric) AS allowances,
+             COALESCE(sum(e.amount) FILTER (WHERE (e.kind = 'charge'::text)), (0)::numeric) AS charges
+            FROM erp.invoice_entries(invoice_total_faults.config) e(kind, entry, category, rate, amount, field, name)) s)
+      CROSS JOIN LATERAL ( SELECT COALESCE(sum(x_1.tax), (0)::numeric) AS sum
+            FROM jsonb_to_recordset(t.taxes) x_1(tax numeric)) x)
+      CROSS JOIN LATERAL ( VALUES ((t."lineNet" IS NULL),'BR-12'::text,'.lineNet'::text,'The sum of the lines is missing.'::text), ((t.net IS NULL),'BR-13'::text,'.net'::text,'The total without tax is missing.'::text), ((t.total IS NULL),'BR-14'::text,'.total'::text,'The total with tax is missing.'::text), ((t.due IS NULL),'BR-15'::text,'.due'::text,'The amount due is missing.'::text), ((t."lineNet" <> s.lines),'BR-CO-10'::text,'.lineNet'::text,format('The sum of the lines is %s, and they add up to %s.'::text, t."lineNet", s.lines)), ((COALESCE(t.allowances, (0)::numeric) <> s.allowances),'BR-CO-11'::text,'.allowances'::text,format('The sum of the discounts is %s, and they add up to %s.'::text, t.allowances, s.allowances)), ((COALESCE(t.charges, (0)::numeric) <> s.charges),'BR-CO-12'::text,'.charges'::text,format('The sum of the surcharges is %s, and they add up to %s.'::text, t.charges, s.charges)), ((t.net <> ((t."lineNet" - COALESCE(t.allowances, (0)::numeric)) + COALESCE(t.charges, (0)::numeric))),'BR-CO-13'::text,'.net'::text,format('The total without tax is %s, which is not the lines less discounts plus surcharges.'::text, t.net)), ((t.total <> (t.net + x.sum)),'BR-CO-15'::text,'.total'::text,format('The total with tax is %s, which is not %s without tax and %s tax.'::text, t.total, t.net, x.sum)), ((t.due <> (t.total - COALESCE(t.paid, (0)::numeric))),'BR-CO-16'::text,'.due'::text,format('The amount due is %s, which is not the total %s less %s paid.'::text, t.due, t.total, t.paid)), ((COALESCE(jsonb_array_length(t.taxes), 0) = 0),'BR-CO-18'::text,'.taxes'::text,'The taxes are missing.'::text)) f(is_broken, rule, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.invoice_total_faults(jsonb) to service_writer;
+comment on function erp.invoice_total_faults(jsonb) is 'Returns the rules of EN 16931 that the totals of an invoice break. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.is_address_scheme(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, ' 0002 0007 0009 0037 0060 0088 0096 0097 0106 0130 0135 0142 0147 0151 0154 0158 0170 0177 0183 0184 0188 0190 0191 0192 0193 0194 0195 0196 0198 0199 0200 0201 0202 0203 0204 0205 0208 0209 0210 0211 0212 0213 0215 0216 0217 0218 0219 0220 0221 0225 0230 0235 0240 0242 0244 0245 0246 0248 9910 9913 9914 9915 9918 9919 9920 9922 9923 9924 9925 9926 9927 9928 9929 9930 9931 9932 9933 9934 9935 9936 9937 9938 9939 9940 9941 9942 9943 9944 9945 9946 9947 9948 9949 9950 9951 9952 9953 9957 9959 AN AQ AS AU EM '::text);
+grant execute on function erp.is_address_scheme(text) to service_writer;
+comment on function erp.is_address_scheme(text) is 'Whether a text is a code of the list EAS: a scheme of electronic addresses.';
 
 CREATE OR REPLACE FUNCTION erp.is_all_shipped(order_id uuid)
  RETURNS boolean
@@ -19346,6 +21333,14 @@ CREATE OR REPLACE FUNCTION erp.is_all_shipped(order_id uuid)
 RETURN ((NOT (EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = is_all_shipped.order_id) AND (l.type = 'product'::text) AND (l.shipped_quantity < l.quantity))))) AND (NOT (EXISTS (SELECT FROM erp.fulfillment_order f WHERE ((f.destination_order_id = is_all_shipped.order_id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND erp.has_open_lines(f.id))))));
 grant execute on function erp.is_all_shipped(uuid) to service_writer;
 comment on function erp.is_all_shipped(uuid) is 'Whether nothing is left to ship of an order, which is also true without goods.';
+
+CREATE OR REPLACE FUNCTION erp.is_among(code text, codes text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN (NOT erp.is_blank(code)) THEN ((strpos(codes, ((' '::text || code) || ' '::text)) > 0) AND (strpos(code, ' '::text) = 0)) ELSE NULL::boolean END;
+grant execute on function erp.is_among(text,text) to service_writer;
+comment on function erp.is_among(text,text) is 'Whether a code is one of a list, whose codes have a space before and after each. Null without a code.';
 
 CREATE OR REPLACE FUNCTION erp.is_blank(words text)
  RETURNS boolean
@@ -19365,12 +21360,53 @@ RETURN (EXISTS (SELECT FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillm
 grant execute on function erp.is_called_off(uuid,uuid) to service_writer;
 comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of an order line. The location then ships them only on request.';
 
+CREATE OR REPLACE FUNCTION erp.is_country_code(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, ' 1A AD AE AF AG AI AL AM AN AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XI YE YT ZA ZM ZW '::text);
+grant execute on function erp.is_country_code(text) to service_writer;
+comment on function erp.is_country_code(text) is 'Whether a text is a code of ISO 3166-1, or XI for Northern Ireland or 1A for Kosovo, as the code lists of EN 16931 have them.';
+
+CREATE OR REPLACE FUNCTION erp.is_currency_code(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, ' AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNH CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STD SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG '::text);
+grant execute on function erp.is_currency_code(text) to service_writer;
+comment on function erp.is_currency_code(text) is 'Whether a text is a code of ISO 4217, as the code lists of EN 16931 have them.';
+
+CREATE OR REPLACE FUNCTION erp.is_empty_address(address jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN COALESCE((SELECT bool_and(erp.lacks(is_empty_address.address, VARIADIC ARRAY[f.name])) AS bool_and FROM unnest(ARRAY['street'::text, 'additionalAddressLine1'::text, 'additionalAddressLine2'::text, 'zipcode'::text, 'city'::text, 'countryStateName'::text, 'countryIso'::text]) f(name)), true);
+grant execute on function erp.is_empty_address(jsonb) to service_writer;
+comment on function erp.is_empty_address(jsonb) is 'Whether an address has no place: neither street, post code, city, state nor country.';
+
+CREATE OR REPLACE FUNCTION erp.is_exemption_code(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, ' VATEX-EU-132 VATEX-EU-132-1A VATEX-EU-132-1B VATEX-EU-132-1C VATEX-EU-132-1D VATEX-EU-132-1E VATEX-EU-132-1F VATEX-EU-132-1G VATEX-EU-132-1H VATEX-EU-132-1I VATEX-EU-132-1J VATEX-EU-132-1K VATEX-EU-132-1L VATEX-EU-132-1M VATEX-EU-132-1N VATEX-EU-132-1O VATEX-EU-132-1P VATEX-EU-132-1Q VATEX-EU-135-1 VATEX-EU-143 VATEX-EU-143-1A VATEX-EU-143-1B VATEX-EU-143-1C VATEX-EU-143-1D VATEX-EU-143-1E VATEX-EU-143-1F VATEX-EU-143-1FA VATEX-EU-143-1G VATEX-EU-143-1H VATEX-EU-143-1I VATEX-EU-143-1J VATEX-EU-143-1K VATEX-EU-143-1L VATEX-EU-144 VATEX-EU-146-1E VATEX-EU-148 VATEX-EU-148-A VATEX-EU-148-B VATEX-EU-148-C VATEX-EU-148-D VATEX-EU-148-E VATEX-EU-148-F VATEX-EU-148-G VATEX-EU-151 VATEX-EU-151-1A VATEX-EU-151-1AA VATEX-EU-151-1B VATEX-EU-151-1C VATEX-EU-151-1D VATEX-EU-151-1E VATEX-EU-153 VATEX-EU-159 VATEX-EU-309 VATEX-EU-79-C VATEX-EU-AE VATEX-EU-D VATEX-EU-F VATEX-EU-G VATEX-EU-I VATEX-EU-IC VATEX-EU-J VATEX-EU-O VATEX-FR-298SEXDECIESA VATEX-FR-AE VATEX-FR-CGI261-1 VATEX-FR-CGI261-2 VATEX-FR-CGI261-3 VATEX-FR-CGI261-4 VATEX-FR-CGI261-5 VATEX-FR-CGI261-7 VATEX-FR-CGI261-8 VATEX-FR-CGI261A VATEX-FR-CGI261B VATEX-FR-CGI261C-1 VATEX-FR-CGI261C-2 VATEX-FR-CGI261C-3 VATEX-FR-CGI261D-1 VATEX-FR-CGI261D-1BIS VATEX-FR-CGI261D-2 VATEX-FR-CGI261D-3 VATEX-FR-CGI261D-4 VATEX-FR-CGI261E-1 VATEX-FR-CGI261E-2 VATEX-FR-CGI275 VATEX-FR-CGI277A VATEX-FR-CGI295 VATEX-FR-CNWVAT VATEX-FR-FRANCHISE '::text);
+grant execute on function erp.is_exemption_code(text) to service_writer;
+comment on function erp.is_exemption_code(text) is 'Whether a text is a code of the list VATEX: a reason why there is no VAT.';
+
 CREATE OR REPLACE FUNCTION erp.is_iban(iban text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE STRICT
 RETURN ((iban ~ '^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$'::text) AND (SELECT (((string_agg(CASE WHEN (c.letter ~ '\d'::text) THEN c.letter ELSE ((ascii(c.letter) - 55))::text END, ''::text ORDER BY c.n))::numeric % (97)::numeric) = (1)::numeric) FROM regexp_split_to_table((substr(is_iban.iban, 5) || "left"(is_iban.iban, 4)), ''::text) WITH ORDINALITY c(letter, n)));
+grant execute on function erp.is_iban(text) to service_writer;
 comment on function erp.is_iban(text) is 'Whether a text is an IBAN without spaces and with correct check digits.';
+
+CREATE OR REPLACE FUNCTION erp.is_in_cents(amount numeric)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN COALESCE((amount = erp.rounded(amount)), true);
+grant execute on function erp.is_in_cents(numeric) to service_writer;
+comment on function erp.is_in_cents(numeric) is 'Whether an amount has at most two decimals. True without an amount.';
 
 CREATE OR REPLACE FUNCTION erp.is_in_eu(country_iso text)
  RETURNS boolean
@@ -19379,6 +21415,14 @@ CREATE OR REPLACE FUNCTION erp.is_in_eu(country_iso text)
 RETURN (country_iso = ANY (ARRAY['AT'::text, 'BE'::text, 'BG'::text, 'CY'::text, 'CZ'::text, 'DE'::text, 'DK'::text, 'EE'::text, 'ES'::text, 'FI'::text, 'FR'::text, 'GR'::text, 'HR'::text, 'HU'::text, 'IE'::text, 'IT'::text, 'LT'::text, 'LU'::text, 'LV'::text, 'MT'::text, 'NL'::text, 'PL'::text, 'PT'::text, 'RO'::text, 'SE'::text, 'SI'::text, 'SK'::text]));
 grant execute on function erp.is_in_eu(text) to service_writer;
 comment on function erp.is_in_eu(text) is 'Whether a country, by its ISO 3166 code, is a member of the European Union.';
+
+CREATE OR REPLACE FUNCTION erp.is_invoice_type(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, ' 71 80 81 82 83 84 102 130 202 203 204 211 218 219 261 262 295 296 308 325 326 331 380 381 382 383 384 385 386 387 388 389 390 393 394 395 396 420 456 457 458 471 472 473 500 501 502 503 527 532 553 575 623 633 751 780 817 870 875 876 877 935 '::text);
+grant execute on function erp.is_invoice_type(text) to service_writer;
+comment on function erp.is_invoice_type(text) is 'Whether a text is a code of UNTDID 1001 for invoices or credit notes.';
 
 CREATE OR REPLACE FUNCTION erp.is_locale(code text)
  RETURNS boolean
@@ -19396,6 +21440,14 @@ RETURN ((jsonb_typeof(texts) = 'object'::text) AND (COALESCE((texts ->> 'en-GB':
 grant execute on function erp.is_localized_text(jsonb) to service_writer;
 comment on function erp.is_localized_text(jsonb) is 'Whether a JSON value is an object with a text for each locale, including the default locale, en-GB.';
 
+CREATE OR REPLACE FUNCTION erp.is_payment_means_code(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, ' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 74 75 76 77 78 91 92 93 94 95 96 97 98 ZZZ '::text);
+grant execute on function erp.is_payment_means_code(text) to service_writer;
+comment on function erp.is_payment_means_code(text) is 'Whether a text is a code of UNTDID 4461: a means of payment.';
+
 CREATE OR REPLACE FUNCTION erp.is_string_array(value jsonb)
  RETURNS boolean
  LANGUAGE sql
@@ -19405,6 +21457,14 @@ grant execute on function erp.is_string_array(jsonb) to service_booker;
 grant execute on function erp.is_string_array(jsonb) to service_ledger;
 grant execute on function erp.is_string_array(jsonb) to service_writer;
 comment on function erp.is_string_array(jsonb) is 'Whether a JSON value is an array that contains only strings.';
+
+CREATE OR REPLACE FUNCTION erp.is_tax_category(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, ' S Z E AE K G '::text);
+grant execute on function erp.is_tax_category(text) to service_writer;
+comment on function erp.is_tax_category(text) is 'Whether a text is a tax category that orders can have.';
 
 CREATE OR REPLACE FUNCTION erp.is_time_zone(name text)
  RETURNS boolean
@@ -19420,6 +21480,14 @@ exception when invalid_parameter_value then
 end
 $function$;
 comment on function erp.is_time_zone(text) is 'Whether a text names a time zone that Postgres knows, for example Europe/Berlin.';
+
+CREATE OR REPLACE FUNCTION erp.is_unit_code(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN erp.is_among(code, CASE WHEN (code ~ '^[0-9A-I]'::text) THEN erp.unit_codes_until_i() WHEN (code ~ '^X..$'::text) THEN erp.package_codes() ELSE erp.unit_codes_from_j() END);
+grant execute on function erp.is_unit_code(text) to service_writer;
+comment on function erp.is_unit_code(text) is 'Whether a text is a unit of UN/ECE Recommendation 20, or a package of Recommendation 21 with an X before its code.';
 
 CREATE OR REPLACE FUNCTION erp.is_web_address(url text)
  RETURNS boolean
@@ -19516,6 +21584,28 @@ end
 $function$;
 comment on function erp.keep_documents() is 'Trigger before a numbered document is updated or deleted, by any role. Only the columns sent and updated_at can be updated. It can be deleted after the years of erp.merchant.retention_years, by default 8 (section 14b UStG).';
 
+CREATE OR REPLACE FUNCTION erp.keep_invoice(document_id uuid, config jsonb)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into erp.invoice_figures (
+    document_id, type_code, form, currency_code, net, tax, total, paid, due, due_date
+  )
+  select keep_invoice.document_id, config ->> 'typeCode', config ->> 'form', config #>> '{currency,isoCode}',
+    t.net, t.total - t.net, t.total, t.paid, t.due, (config ->> 'dueDate')::date
+  from jsonb_to_record(config -> 'totals') t (net numeric, total numeric, paid numeric, due numeric);
+  insert into erp.invoice_tax (document_id, category, rate, net, tax, exemption_code)
+  select keep_invoice.document_id, coalesce(t.category, 'E'), t.rate, t.net, t.tax, t."exemptionCode"
+  from jsonb_to_recordset(config #> '{totals,taxes}')
+    t (category text, rate numeric, net numeric, tax numeric, "exemptionCode" text);
+  insert into erp.document_file (document_id, format, content_type, content)
+  select keep_invoice.document_id, 'xml', 'application/xml', convert_to(erp.cii(config), 'UTF8')
+  where config ->> 'form' <> 'pdf'
+$function$;
+grant execute on function erp.keep_invoice(uuid,jsonb) to service_writer;
+comment on function erp.keep_invoice(uuid,jsonb) is 'Stores the amounts and taxes of a new invoice, cancellation invoice or credit note, and archives its XML if its form has one.';
+
 CREATE OR REPLACE FUNCTION erp.keep_pdf(id uuid, presented_hash bytea, pdf bytea)
  RETURNS bytea
  LANGUAGE plpgsql
@@ -19592,6 +21682,14 @@ end
 $function$;
 alter function erp.keep_purchase_prices() owner to service_writer;
 comment on function erp.keep_purchase_prices() is 'Trigger: keeps the purchase prices of products and of their default suppliers in step, in both directions.';
+
+CREATE OR REPLACE FUNCTION erp.lacks(config jsonb, VARIADIC path text[])
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN COALESCE(CASE WHEN ((ascii((config #>> path)) >= 33) AND (ascii((config #>> path)) <= 126)) THEN false ELSE erp.is_blank(translate((config #>> path), ''::text, ''::text)) END, true);
+grant execute on function erp.lacks(jsonb,text[]) to service_writer;
+comment on function erp.lacks(jsonb,text[]) is 'Whether a JSON document has no text at a path, or a blank one.';
 
 CREATE OR REPLACE FUNCTION erp.line_ids(given uuid[])
  RETURNS uuid[]
@@ -19700,6 +21798,22 @@ end
 $function$;
 grant execute on function erp.lock_goods_receipt(uuid) to service_writer;
 comment on function erp.lock_goods_receipt(uuid) is 'Locks a goods receipt until the end of the transaction, and returns it. User error NOT_FOUND.';
+
+CREATE OR REPLACE FUNCTION erp.lock_number_ranges(order_ids uuid[], document_types text[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select from erp.number_range r
+  where r.sequence is null and r.technical_name in (
+    select erp.range_of_documents(t.name, o.sales_channel_id)
+    from erp.sales_order o cross join unnest(document_types) t (name)
+    where o.id = any (order_ids)
+  )
+  order by r.technical_name for no key update
+$function$;
+grant execute on function erp.lock_number_ranges(uuid[],text[]) to service_writer;
+comment on function erp.lock_number_ranges(uuid[],text[]) is 'Locks the number ranges that documents of some types take for some orders, in one order. A transaction that makes several documents calls it first: others may need the same ranges in another order.';
 
 CREATE OR REPLACE FUNCTION erp.lock_order_to_ship(order_id uuid, OUT state text, OUT is_on_hold boolean, OUT locations uuid[])
  RETURNS record
@@ -19979,6 +22093,22 @@ $function$;
 grant execute on function erp.move_supplier_order(uuid,text,jsonb) to service_writer;
 comment on function erp.move_supplier_order(uuid,text,jsonb) is 'Does an action of the machine supplier_order, and records the supplier''s details with it: its own number, the date of delivery. Returns the id. User errors INVALID_STATE_TRANSITION; REQUIRED and SUPPLIER_INACTIVE when an order is placed.';
 
+CREATE OR REPLACE FUNCTION erp.name_of_person(address jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN NULLIF(btrim(((COALESCE((address ->> 'firstName'::text), ''::text) || ' '::text) || COALESCE((address ->> 'lastName'::text), ''::text))), ''::text);
+grant execute on function erp.name_of_person(jsonb) to service_writer;
+comment on function erp.name_of_person(jsonb) is 'Returns the first and last name of an address; null if it has neither.';
+
+CREATE OR REPLACE FUNCTION erp.name_of_recipient(address jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (erp.xml_text((address ->> 'company'::text)) IS NOT NULL) THEN (address ->> 'company'::text) ELSE erp.name_of_person(address) END;
+grant execute on function erp.name_of_recipient(jsonb) to service_writer;
+comment on function erp.name_of_recipient(jsonb) is 'Returns the company of an address, or otherwise the name of the person.';
+
 CREATE OR REPLACE FUNCTION erp.names_person(text text, personal text[])
  RETURNS boolean
  LANGUAGE sql
@@ -19990,6 +22120,14 @@ BEGIN ATOMIC
 END;
 comment on function erp.names_person(text,text[]) is 'Whether a text equals one of some personal values, which are in lower case, or contains one of at least six characters.';
 
+CREATE OR REPLACE FUNCTION erp.negated(object jsonb, keys text[])
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (object || (SELECT COALESCE(jsonb_object_agg(e.key, (- ((e.value #>> '{}'::text[]))::numeric)), '{}'::jsonb) AS "coalesce" FROM jsonb_each(negated.object) e(key, value) WHERE ((e.key = ANY (negated.keys)) AND (jsonb_typeof(e.value) = 'number'::text))));
+grant execute on function erp.negated(jsonb,text[]) to service_writer;
+comment on function erp.negated(jsonb,text[]) is 'Returns a JSON object with the numbers of these keys negated.';
+
 CREATE OR REPLACE FUNCTION erp.net_amount(amount numeric, tax_rate numeric)
  RETURNS numeric
  LANGUAGE sql
@@ -19999,6 +22137,16 @@ grant execute on function erp.net_amount(numeric,numeric) to service_keeper;
 grant execute on function erp.net_amount(numeric,numeric) to service_ledger;
 grant execute on function erp.net_amount(numeric,numeric) to service_writer;
 comment on function erp.net_amount(numeric,numeric) is 'Returns an amount without its tax, in cents; the rate is in percent. Null without a rate.';
+
+CREATE OR REPLACE FUNCTION erp.net_price(amount numeric, quantity numeric)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT CASE WHEN (round((round(p.price, 2) * net_price.quantity), 2) = net_price.amount) THEN jsonb_build_object('netPrice', round(p.price, 2), 'baseQuantity', 1) WHEN (round((round(p.price, 4) * net_price.quantity), 2) = net_price.amount) THEN jsonb_build_object('netPrice', round(p.price, 4), 'baseQuantity', 1) ELSE jsonb_build_object('netPrice', net_price.amount, 'baseQuantity', net_price.quantity) END AS jsonb_build_object FROM (SELECT (net_price.amount / net_price.quantity) AS price) p);
+grant execute on function erp.net_price(numeric,numeric) to service_keeper;
+grant execute on function erp.net_price(numeric,numeric) to service_ledger;
+grant execute on function erp.net_price(numeric,numeric) to service_writer;
+comment on function erp.net_price(numeric,numeric) is 'Returns the price without tax of one unit, with two or four decimals. If neither times the quantity gives the amount in cents, it is the price of all units, with their number as baseQuantity (BT-149).';
 
 CREATE OR REPLACE FUNCTION erp.newest_shipment(order_id uuid)
  RETURNS uuid
@@ -20015,21 +22163,34 @@ CREATE OR REPLACE FUNCTION erp.next_number(number_range text)
 AS $function$
 declare
   present erp.number_range;
+  this_year integer;
+  counter bigint;
 begin
   select * into present from erp.number_range r where r.technical_name = number_range;
   if present.sequence is not null then
-    return replace(present.pattern, '{n}', nextval(present.sequence)::text);
+    return erp.fill_pattern(present.pattern, null, nextval(present.sequence));
   end if;
-  update erp.number_range r set last_number = r.last_number + 1 where r.technical_name = number_range
-  returning r.* into present;
+  -- The range is the only lock that others may wait for. The row of a year is locked within it, because the
+  -- first number of a year also locks the range, by its foreign key
+  select * into present from erp.number_range r where r.technical_name = number_range for no key update;
   if not found then
     raise exception 'There is no number range %.', number_range using errcode = 'no_data_found';
+  elsif strpos(present.pattern, '{year}') > 0 then
+    this_year := extract(year from erp.local_date(now()));
+    insert into erp.number_range_year as y (number_range, year, last_number)
+    values (present.technical_name, this_year, 1)
+    on conflict on constraint number_range_year_pkey do update set last_number = y.last_number + 1
+    returning y.last_number into counter;
+  else
+    update erp.number_range r set last_number = r.last_number + 1
+    where r.technical_name = present.technical_name
+    returning r.last_number into counter;
   end if;
-  return replace(present.pattern, '{n}', present.last_number::text);
+  return erp.fill_pattern(present.pattern, this_year, counter);
 end
 $function$;
 grant execute on function erp.next_number(text) to service_writer;
-comment on function erp.next_number(text) is 'Returns the next number of a range. Without a sequence it has no gaps: other transactions wait until the number is committed or rolled back.';
+comment on function erp.next_number(text) is 'Returns the next number of a range. Ranges without a sequence have no gaps: other transactions wait until the number is committed or rolled back. A range whose pattern contains {year} begins with 1 each year, by the date on documents.';
 
 CREATE OR REPLACE FUNCTION erp.next_state(machine text, action text, state text)
  RETURNS text
@@ -20054,7 +22215,7 @@ alter function erp.next_state(text,text,text) owner to service_writer;
 grant execute on function erp.next_state(text,text,text) to service_booker;
 comment on function erp.next_state(text,text,text) is 'Returns the state that an action leads to, according to erp.state_transition. User error INVALID_STATE_TRANSITION, with the state and the actions that it allows.';
 
-CREATE OR REPLACE FUNCTION erp.open_document(id uuid, presented_hash bytea)
+CREATE OR REPLACE FUNCTION erp.open_document(id uuid, presented_hash bytea, format text DEFAULT 'pdf'::text)
  RETURNS TABLE(document_number text, config jsonb, static boolean, content bytea, content_type text)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
@@ -20073,23 +22234,29 @@ begin
   ) then
     return;
   end if;
-  return query select d.document_number, d.config, d.static, coalesce(d.content, f.content),
-      coalesce(d.content_type, f.content_type)
+  return query select d.document_number,
+      d.config || case
+        when x.content is not null then jsonb_build_object('xml', convert_from(x.content, 'UTF8'))
+        else '{}' end,
+      d.static, coalesce(case when open_document.format = 'pdf' then d.content end, f.content),
+      coalesce(case when open_document.format = 'pdf' then d.content_type end, f.content_type)
     from erp.document d
-    left join erp.document_file f on f.document_id = d.id and f.format = 'pdf'
+    left join erp.document_file f on f.document_id = d.id and f.format = open_document.format
+    left join erp.document_file x on x.document_id = d.id and x.format = 'xml' and f.content is null
+      and (d.config #>> '{standard,embedsXml}')::boolean
     where d.id = open_document.id;
 end
 $function$;
-alter function erp.open_document(uuid,bytea) owner to service_document;
-comment on function erp.open_document(uuid,bytea) is 'Returns the document with this id and the SHA-256 of this deep link code, or no row. The content is null until the document is rendered. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
+alter function erp.open_document(uuid,bytea,text) owner to service_document;
+comment on function erp.open_document(uuid,bytea,text) is 'Returns the document with this id and the SHA-256 of this deep link code, or no row. The content is the file of a format, pdf or xml. A PDF is null until it is rendered; the config then also has the XML that the PDF is to contain. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
 
 CREATE OR REPLACE FUNCTION erp.open_invoices(order_id uuid)
  RETURNS text[]
  LANGUAGE sql
  STABLE
-RETURN ARRAY(SELECT d.document_number FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.order_id = open_invoices.order_id) AND (t.technical_name = 'invoice'::text) AND (d.document_number IS NOT NULL) AND (erp.reversal_of(d.id) IS NULL)) ORDER BY d.id);
+RETURN ARRAY(SELECT d.document_number FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.order_id = open_invoices.order_id) AND (t.technical_name = ANY (ARRAY['invoice'::text, 'prepayment'::text])) AND (d.document_number IS NOT NULL) AND (erp.reversal_of(d.id) IS NULL)) ORDER BY d.id);
 grant execute on function erp.open_invoices(uuid) to service_writer;
-comment on function erp.open_invoices(uuid) is 'Returns the numbers of the invoices of an order that neither a cancellation invoice nor a credit note has taken back.';
+comment on function erp.open_invoices(uuid) is 'Returns the numbers of the invoices and prepayment invoices of an order that neither a cancellation invoice nor credit notes have taken back as a whole.';
 
 CREATE OR REPLACE FUNCTION erp.open_picks(order_id uuid)
  RETURNS ledger.pick[]
@@ -20139,7 +22306,7 @@ grant execute on function erp.open_transactions() to service_writer;
 comment on function erp.open_transactions() is 'Returns the transactions that were open when the statement began to read, in the format of cursors. It is empty if there are none. Otherwise it begins with ~ and the number of the oldest. All further numbers are relative to it: a dot and the number of each other transaction; then, after a hyphen, the first and the count of the latest ones. Some may be subtransactions. All databases count.';
 
 CREATE OR REPLACE FUNCTION erp.order_pieces(order_id uuid, tax_status text)
- RETURNS TABLE(line_id uuid, unit_line_id uuid, rate numeric, total numeric, net numeric)
+ RETURNS TABLE(line_id uuid, unit_line_id uuid, rated_line_id uuid, rate numeric, total numeric)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
@@ -20158,8 +22325,7 @@ BEGIN ATOMIC
           SELECT l.id,
              l.n,
              COALESCE(l.rate, (0)::numeric) AS rate,
-             l.total,
-             erp.net_amount(l.total, COALESCE(l.rate, (0)::numeric)) AS net
+             l.total
             FROM line l
            WHERE ((l.rate IS NOT NULL) OR (NOT (EXISTS ( SELECT
                     FROM line
@@ -20169,12 +22335,8 @@ BEGIN ATOMIC
              r.n,
              r.rate,
              r.total,
-             r.net,
-             COALESCE((sum(r.net) OVER () / NULLIF(sum(r.total) OVER (), (0)::numeric)), (1)::numeric) AS factor,
              COALESCE(((sum(r.total) OVER so_far - r.total) / NULLIF(sum(r.total) OVER (), (0)::numeric)), (((row_number() OVER so_far)::numeric - 1.0) / (count(*) OVER ())::numeric)) AS starts,
-             COALESCE((sum(r.total) OVER so_far / NULLIF(sum(r.total) OVER (), (0)::numeric)), (((row_number() OVER so_far)::numeric * 1.0) / (count(*) OVER ())::numeric)) AS ends,
-             COALESCE(((sum(r.net) OVER so_far - r.net) / NULLIF(sum(r.net) OVER (), (0)::numeric)), (((row_number() OVER so_far)::numeric - 1.0) / (count(*) OVER ())::numeric)) AS net_starts,
-             COALESCE((sum(r.net) OVER so_far / NULLIF(sum(r.net) OVER (), (0)::numeric)), (((row_number() OVER so_far)::numeric * 1.0) / (count(*) OVER ())::numeric)) AS net_ends
+             COALESCE((sum(r.total) OVER so_far / NULLIF(sum(r.total) OVER (), (0)::numeric)), (((row_number() OVER so_far)::numeric * 1.0) / (count(*) OVER ())::numeric)) AS ends
             FROM rated r
            WINDOW so_far AS (ORDER BY r.rate, r.n)
          ), unrated AS (
@@ -20183,21 +22345,17 @@ BEGIN ATOMIC
              l.type,
              l.total,
              l.rate,
-             sum(l.total) OVER (ORDER BY l.n) AS upto,
-             f.factor
-            FROM line l,
-             ( SELECT ruler.factor
-                    FROM ruler
-                  LIMIT 1) f
+             sum(l.total) OVER (ORDER BY l.n) AS upto
+            FROM line l
            WHERE ((l.rate IS NULL) AND (EXISTS ( SELECT
                     FROM line
                    WHERE (line.rate IS NOT NULL))))
          )
   SELECT r.id,
      r.id,
+     r.id,
      r.rate,
-     r.total,
-     r.net
+     r.total
     FROM rated r
  UNION ALL
   SELECT u.id,
@@ -20205,14 +22363,14 @@ BEGIN ATOMIC
              WHEN (u.type = 'product'::text) THEN u.id
              ELSE r.id
          END AS id,
+     r.id,
      r.rate,
-     (((erp.rounded((u.upto * r.ends)) - erp.rounded(((u.upto - u.total) * r.ends))) - erp.rounded((u.upto * r.starts))) + erp.rounded(((u.upto - u.total) * r.starts))),
-     (((erp.rounded((erp.rounded((u.factor * u.upto)) * r.net_ends)) - erp.rounded((erp.rounded((u.factor * (u.upto - u.total))) * r.net_ends))) - erp.rounded((erp.rounded((u.factor * u.upto)) * r.net_starts))) + erp.rounded((erp.rounded((u.factor * (u.upto - u.total))) * r.net_starts)))
+     (((erp.rounded((u.upto * r.ends)) - erp.rounded(((u.upto - u.total) * r.ends))) - erp.rounded((u.upto * r.starts))) + erp.rounded(((u.upto - u.total) * r.starts)))
     FROM (unrated u
       CROSS JOIN ruler r);
 END;
 grant execute on function erp.order_pieces(uuid,text) to service_writer;
-comment on function erp.order_pieces(uuid,text) is 'Returns the amounts of an order''s lines with and without tax, by rates. A line without a rate, such as a promotion, is distributed over the lines with one, in proportion to their amounts. Each piece is charged with the units of a line. It is the piece''s own line, unless that has no rate and is no product; then it is the line that the piece is distributed to. All pieces add up exactly to the order.';
+comment on function erp.order_pieces(uuid,text) is 'Returns the amounts of an order''s lines with their tax, by rates. A line without a rate, such as a promotion, is distributed over the lines with one, in proportion to their amounts. Each piece is charged with the units of a line. That is the piece''s own line, unless it has no rate and is no product. Then it is the line that the piece is distributed to, which also has the tax category. All pieces add up exactly to the order.';
 
 CREATE OR REPLACE FUNCTION erp.orders_named(lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS TABLE(id uuid, field text[], "position" bigint)
@@ -20265,6 +22423,22 @@ END;
 grant execute on function erp.other_location(uuid,ledger.change[]) to service_writer;
 comment on function erp.other_location(uuid,ledger.change[]) is 'Returns a location that can ship units of lines whose shipping was cancelled elsewhere. Its warehouse sells its stock, and has all of the units in addition to what it ships already. Locations that ship something of the order already come first, then the code of the warehouse decides. Null if there is none.';
 
+CREATE OR REPLACE FUNCTION erp.package_codes()
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ' X1A X1B X1D X1F X1G X1W X2C X3A X3H X43 X44 X4A X4B X4C X4D X4F X4G X4H X5H X5L X5M X6H X6P X7A X7B X8A X8B X8C XAA XAB XAC XAD XAE XAF XAG XAH XAI XAJ XAL XAM XAP XAT XAV XB4 XBA XBB XBC XBD XBE XBF XBG XBH XBI XBJ XBK XBL XBM XBN XBO XBP XBQ XBR XBS XBT XBU XBV XBW XBX XBY XBZ XCA XCB XCC XCD XCE XCF XCG XCH XCI XCJ XCK XCL XCM XCN XCO XCP XCQ XCR XCS XCT XCU XCV XCW XCX XCY XCZ XDA XDB XDC XDG XDH XDI XDJ XDK XDL XDM XDN XDP XDR XDS XDT XDU XDV XDW XDX XDY XEC XED XEE XEF XEG XEH XEI XEN XFB XFC XFD XFE XFI XFL XFO XFP XFR XFT XFW XFX XGB XGI XGL XGR XGU XGY XGZ XHA XHB XHC XHG XHN XHR XIA XIB XIC XID XIE XIF XIG XIH XIK XIL XIN XIZ XJB XJC XJG XJR XJT XJY XKG XKI XLE XLG XLT XLU XLV XLZ XMA XMB XMC XME XMR XMS XMT XMW XMX XNA XNE XNF XNG XNS XNT XNU XNV XO1 XO2 XO3 XO4 XO5 XO6 XO7 XO8 XO9 XOA XOB XOC XOD XOE XOF XOG XOH XOI XOJ XOK XOL XOM XON XOP XOQ XOR XOS XOT XOU XOV XOW XOX XOY XOZ XP1 XP2 XP3 XP4 XPA XPB XPC XPD XPE XPF XPG XPH XPI XPJ XPK XPL XPN XPO XPP XPR XPT XPU XPV XPX XPY XPZ XQA XQB XQC XQD XQF XQG XQH XQJ XQK XQL XQM XQN XQP XQQ XQR XQS XRD XRG XRJ XRK XRL XRO XRT XRZ XSA XSB XSC XSD XSE XSH XSI XSK XSL XSM XSO XSP XSS XST XSU XSV XSW XSX XSY XSZ XT1 XTB XTC XTD XTE XTG XTI XTK XTL XTN XTO XTR XTS XTT XTU XTV XTW XTY XTZ XUC XUN XVA XVG XVI XVK XVL XVN XVO XVP XVQ XVR XVS XVY XWA XWB XWC XWD XWF XWG XWH XWJ XWK XWL XWM XWN XWP XWQ XWR XWS XWT XWU XWV XWW XWX XWY XWZ XXA XXB XXC XXD XXF XXG XXH XXJ XXK XYA XYB XYC XYD XYF XYG XYH XYJ XYK XYL XYM XYN XYP XYQ XYR XYS XYT XYV XYW XYX XYY XYZ XZA XZB XZC XZD XZF XZG XZH XZJ XZK XZL XZM XZN XZP XZQ XZR XZS XZT XZU XZV XZW XZX XZY XZZ '::text;
+grant execute on function erp.package_codes() to service_writer;
+comment on function erp.package_codes() is 'Returns the codes of packages, each between spaces: X and a code of UN/ECE Recommendation 21.';
+
+CREATE OR REPLACE FUNCTION erp.paid_of_order(order_id uuid, total numeric)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT GREATEST((0)::numeric, LEAST(paid_of_order.total, (COALESCE(o.paid_amount, (0)::numeric) - (SELECT COALESCE(sum(f.paid), (0)::numeric) AS "coalesce" FROM ((erp.document d JOIN erp.invoice i ON (((i.document_id = d.id) AND (i.cancellation_id IS NULL)))) JOIN erp.invoice_figures f ON ((f.document_id = d.id))) WHERE (d.order_id = paid_of_order.order_id))))) AS "greatest" FROM erp.sales_order o WHERE (o.id = paid_of_order.order_id));
+grant execute on function erp.paid_of_order(uuid,numeric) to service_writer;
+comment on function erp.paid_of_order(uuid,numeric) is 'Returns how much of an invoice with this total is paid: at most what was paid for the order and no other valid invoice shows as paid.';
+
 CREATE OR REPLACE FUNCTION erp.personal_values(customer uuid)
  RETURNS SETOF text
  LANGUAGE sql
@@ -20286,13 +22460,17 @@ BEGIN ATOMIC
                     FROM erp.fulfillment_order f
                    WHERE (f.id = ANY (a.fulfillment_orders))) x(address))
          ), value(value) AS (
-          SELECT unnest(ARRAY[c.email, c.first_name, c.last_name, c.company, c.storefront_id]) AS unnest
+          SELECT unnest(ARRAY[c.email, c.first_name, c.last_name, c.company, c.storefront_id, c.buyer_reference, c.electronic_address, c.registration_id]) AS unnest
             FROM erp.customer c
            WHERE (c.id = personal_values.customer)
          UNION
           SELECT jsonb_array_elements_text(c.vat_ids) AS jsonb_array_elements_text
             FROM erp.customer c
            WHERE (c.id = personal_values.customer)
+         UNION
+          SELECT unnest(ARRAY[o.buyer_reference, o.purchase_order_number]) AS unnest
+            FROM erp.sales_order o
+           WHERE (o.customer_id = personal_values.customer)
          UNION
           SELECT (v_1.value #>> '{}'::text[])
             FROM (address a
@@ -20426,6 +22604,51 @@ END;
 grant execute on function erp.postal_address(jsonb) to service_writer;
 comment on function erp.postal_address(jsonb) is 'Returns an address with exactly the keys that clients are promised, each a text or null. Anything else that a shop has sent stays with its order.';
 
+CREATE OR REPLACE FUNCTION erp.prepayment_config(config jsonb, amount numeric)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH share AS (
+          SELECT t_1.n,
+             t_1.tax_row,
+             t_1.rate,
+             s.amount
+            FROM ((( SELECT array_agg(e.tax_row ORDER BY e.n) AS rows,
+                     array_agg(e.n ORDER BY e.n) AS numbers,
+                     erp.rounded_to(prepayment_config.amount, array_agg(((prepayment_config.amount * e.total) / NULLIF(((prepayment_config.config #>> '{totals,total}'::text[]))::numeric, (0)::numeric)) ORDER BY e.n)) AS amounts
+                    FROM ( SELECT v_1.n,
+                             v_1.tax_row,
+                             (((v_1.tax_row ->> 'net'::text))::numeric + ((v_1.tax_row ->> 'tax'::text))::numeric) AS total
+                            FROM jsonb_array_elements((prepayment_config.config #> '{totals,taxes}'::text[])) WITH ORDINALITY v_1(tax_row, n)) e) a
+              CROSS JOIN LATERAL UNNEST(a.rows, a.numbers, a.amounts) s(tax_row, n, amount))
+              CROSS JOIN LATERAL ( SELECT s.n,
+                     s.tax_row,
+                     ((s.tax_row ->> 'rate'::text))::numeric AS rate) t_1)
+         ), taxed AS (
+          SELECT s.n,
+             s.tax_row,
+             s.rate,
+             s.amount,
+             erp.net_amount(s.amount, s.rate) AS net
+            FROM share s
+           WHERE (s.amount <> (0)::numeric)
+         )
+  SELECT (prepayment_config.config || jsonb_build_object('typeCode',
+         CASE (prepayment_config.config ->> 'form'::text)
+             WHEN 'xrechnung'::text THEN '380'::text
+             ELSE '386'::text
+         END, 'lines', jsonb_agg(jsonb_build_object('kind', 'line', 'position', t.n, 'label', format('%s %s'::text, (prepayment_config.config ->> 'title'::text), (prepayment_config.config ->> 'orderNumber'::text)), 'quantity', 1, 'unitPrice', v.shown, 'total', v.shown, 'taxRate', t.rate, 'taxCategory', (t.tax_row -> 'category'::text), 'net', t.net, 'netPrice', t.net, 'baseQuantity', 1, 'unitCode', 'C62') ORDER BY t.n), 'allowances', '[]'::jsonb, 'charges', '[]'::jsonb, 'deliveryDate', NULL::unknown, 'totals', jsonb_build_object('net', sum(t.net), 'total', prepayment_config.amount, 'lineNet', sum(t.net), 'allowances', 0, 'charges', 0, 'paid', 0, 'due', prepayment_config.amount, 'taxes', jsonb_agg((t.tax_row || jsonb_build_object('net', t.net, 'tax', (t.amount - t.net))) ORDER BY t.n)), 'taxInDefaultCurrency', erp.converted_taxes((prepayment_config.config -> 'taxInDefaultCurrency'::text), jsonb_agg((t.tax_row || jsonb_build_object('net', t.net, 'tax', (t.amount - t.net))) ORDER BY t.n))))
+    FROM (taxed t
+      CROSS JOIN LATERAL ( SELECT
+                 CASE (prepayment_config.config ->> 'taxStatus'::text)
+                     WHEN 'net'::text THEN t.net
+                     ELSE t.amount
+                 END AS shown) v);
+END;
+grant execute on function erp.prepayment_config(jsonb,numeric) to service_writer;
+comment on function erp.prepayment_config(jsonb,numeric) is 'Returns what a prepayment invoice over an amount with tax shows, except its number, from the config of the whole order. The amount is distributed over its tax rates. XRechnung has no type for prepayments: there it is an invoice (BR-DE-17).';
+
 CREATE OR REPLACE FUNCTION erp.price_on_document(price numeric, quantity integer, amount numeric)
  RETURNS numeric
  LANGUAGE sql
@@ -20539,6 +22762,21 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) to service_writer;
 comment on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) is 'Returns the default place where a line is put away: its own bin, otherwise the usual bin of the product in the warehouse, otherwise the warehouse. Units of lines with a negative quantity are taken from there.';
+
+CREATE OR REPLACE FUNCTION erp.range_of_documents(document_type text, sales_channel_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select coalesce(c.number_range, t.number_range)
+  from erp.document_type t
+  left join erp.channel_number_range c on c.document_type_id = t.id
+    and c.sales_channel_id = range_of_documents.sales_channel_id
+  where t.technical_name = document_type
+$function$;
+grant execute on function erp.range_of_documents(text,uuid) to service_writer;
+comment on function erp.range_of_documents(text,uuid) is 'Returns the number range of new documents of a type, for an order of a sales channel: the channel''s own range (erp.channel_number_range), otherwise the range of the type.';
 
 CREATE OR REPLACE FUNCTION erp.receipt_type(receipt erp.goods_receipt, lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS text
@@ -20688,6 +22926,45 @@ $function$;
 grant execute on function erp.require_countable(numeric,bigint) to service_api;
 comment on function erp.require_countable(numeric,bigint) is 'Refuses aggregates of more than 100,000 rows (SQLSTATE UE007) or more than 1,000 groups (UE008): their time grows with the rows, even if an index finds these quickly.';
 
+CREATE OR REPLACE FUNCTION erp.require_credit_lines(invoice_id uuid, lines erp.credit_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error(f.code, f.message, mutation.path('lines', i.n, f.field), f.details)
+    order by i.n)
+  into errors
+  from (
+    select w.*, row_number() over (partition by w.order_line_item_id order by w.n) as nth
+    from unnest(lines) with ordinality w (order_line_item_id, quantity, amount, n)
+  ) i
+  left join erp.creditable_lines(invoice_id) c on c.line_id = i.order_line_item_id
+  cross join lateral (
+    values
+      (i.nth > 1, 'NOT_UNIQUE', 'An earlier line credits this line.', 'order_line_item_id', null::jsonb),
+      (c.line_id is null, 'NOT_FOUND', 'The invoice has no such line that can be credited on its own.',
+        'order_line_item_id', null),
+      (i.quantity is null and i.amount is null, 'REQUIRED', 'Give the quantity, the amount or both.',
+        'quantity', null),
+      (not i.quantity between 1 and c.left_quantity, 'OUT_OF_RANGE',
+        format('Between 1 and %s units can be credited.', c.left_quantity), 'quantity',
+        jsonb_build_object('left', c.left_quantity)),
+      (i.amount <= 0 or i.amount > c.left_amount, 'OUT_OF_RANGE',
+        format('The amount must be above 0 and at most %s.', trim_scale(c.left_amount)), 'amount',
+        jsonb_build_object('left', trim_scale(c.left_amount))),
+      (i.amount <> erp.rounded(i.amount), 'INVALID', 'The amount must have at most two decimals.', 'amount',
+        null)
+  ) f (is_fault, code, message, field, details)
+  where f.is_fault;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.require_credit_lines(uuid,erp.credit_line[]) to service_writer;
+comment on function erp.require_credit_lines(uuid,erp.credit_line[]) is 'Refuses lines that cannot be credited of an invoice. User errors NOT_UNIQUE, NOT_FOUND, REQUIRED, OUT_OF_RANGE, INVALID.';
+
 CREATE OR REPLACE FUNCTION erp.require_default_warehouse()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -20773,6 +23050,27 @@ end
 $function$;
 grant execute on function erp.require_fulfillments(uuid,uuid[]) to service_writer;
 comment on function erp.require_fulfillments(uuid,uuid[]) is 'Refuses ids that are no fulfillments of an order, or belong to cancelled ones. User errors REQUIRED, TOO_MANY_LINES, NOT_UNIQUE, NOT_FOUND, INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.require_invoice(config jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if jsonb_path_exists(config, '$.lines[*] ? (@.total == null || @.unitPrice == null)') then
+    perform mutation.refuse('INVALID', 'The order has lines without a price.');
+  elsif config ->> 'form' <> 'pdf' then
+    perform mutation.refuse((
+      select jsonb_agg(mutation.user_error('INVALID',
+        format('Order %s: %s', config ->> 'orderNumber', f.message), null,
+        jsonb_build_object('rule', f.rule, 'field', f.field)) order by f.rule, f.field)
+      from erp.invoice_faults(config) f
+    ));
+  end if;
+end
+$function$;
+grant execute on function erp.require_invoice(jsonb) to service_writer;
+comment on function erp.require_invoice(jsonb) is 'Refuses an invoice, cancellation invoice or credit note that lacks a price, or that the rules of its form refuse, see erp.invoice_faults. User error INVALID for each fault, with the rule and the field.';
 
 CREATE OR REPLACE FUNCTION erp.require_one_supplier()
  RETURNS trigger
@@ -21089,21 +23387,53 @@ $function$;
 grant execute on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Fills in what lines of a goods receipt name indirectly: batches by number, which are created if they are new, and lines of supplier orders by the order. The lines must have been checked before.';
 
+CREATE OR REPLACE FUNCTION erp.reversal_config(invoice_config jsonb, document_type text, document_date date)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT (((reversal_config.invoice_config || jsonb_build_object('documentType', reversal_config.document_type, 'title', erp.document_title(reversal_config.document_type, (reversal_config.invoice_config ->> 'locale'::text)), 'typeCode', CASE reversal_config.document_type WHEN 'storno'::text THEN '384'::text ELSE '381'::text END, 'form', COALESCE((reversal_config.invoice_config ->> 'form'::text), 'pdf'::text), 'standard', erp.invoice_standard((reversal_config.invoice_config ->> 'form'::text)), 'documentDate', to_char((reversal_config.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'referencedDocumentNumber', (reversal_config.invoice_config -> 'documentNumber'::text), 'referencedDocumentDate', (reversal_config.invoice_config -> 'documentDate'::text), 'prepayments', '[]'::jsonb, 'dueDate', NULL::unknown, 'paymentTerms', NULL::unknown)) || a.amounts) || jsonb_build_object('totals', ((a.amounts -> 'totals'::text) || jsonb_build_object('paid', 0, 'due', (a.amounts #> '{totals,total}'::text[]))))) FROM (SELECT CASE WHEN (reversal_config.document_type = 'storno'::text) THEN erp.reversed_amounts(reversal_config.invoice_config) ELSE jsonb_build_object('totals', (reversal_config.invoice_config -> 'totals'::text)) END AS amounts) a);
+grant execute on function erp.reversal_config(jsonb,text,date) to service_writer;
+comment on function erp.reversal_config(jsonb,text,date) is 'Returns what a credit note or storno (cancellation invoice) of an invoice shows, except its number. It repeats the invoice, as the order may have changed since. A cancellation invoice has negative amounts and quantities, a credit note has positive ones.';
+
 CREATE OR REPLACE FUNCTION erp.reversal_of(invoice_id uuid)
  RETURNS text
  LANGUAGE sql
  STABLE
-RETURN (SELECT COALESCE(d.document_number, (d.id)::text) AS "coalesce" FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.referenced_document_id = reversal_of.invoice_id) AND (t.technical_name = ANY (ARRAY['credit_note'::text, 'storno'::text]))) ORDER BY d.id LIMIT 1);
+RETURN (SELECT (array_agg(COALESCE(d.document_number, (d.id)::text) ORDER BY d.id DESC))[1] AS array_agg FROM ((erp.document i JOIN erp.document d ON ((d.referenced_document_id = i.id))) JOIN erp.document_type t ON (((t.id = d.document_type_id) AND (t.technical_name = ANY (ARRAY['credit_note'::text, 'storno'::text]))))) WHERE (i.id = reversal_of.invoice_id) HAVING (bool_or((t.technical_name = 'storno'::text)) OR COALESCE((sum(erp.credited_total(d.config, i.config)) >= max(erp.credited_total(i.config, i.config))), true)));
 grant execute on function erp.reversal_of(uuid) to service_writer;
-comment on function erp.reversal_of(uuid) is 'Returns the number of the document that takes an invoice back, a credit note or cancellation invoice; null if none does.';
+comment on function erp.reversal_of(uuid) is 'Returns the number of the document that takes an invoice back as a whole: a cancellation invoice, or the last of the credit notes. Null if none does, or only a part is credited.';
+
+CREATE OR REPLACE FUNCTION erp.reversal_snapshot(invoice erp.document, document_type text, lines erp.credit_line[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if document_type = 'credit_note' and (lines is not null or erp.has_credit_note(invoice.id)) then
+    return erp.credit_note_config(invoice.id, erp.local_date(now()), lines);
+  end if;
+  return erp.reversal_config(case
+    when invoice.config ? 'lines' then invoice.config
+    -- An invoice of another program, without content: the order is all that is known
+    else (
+      select c.config || jsonb_build_object('documentNumber', invoice.document_number,
+        'documentDate', to_char(erp.local_date(invoice.created_at), 'YYYY-MM-DD'))
+      from erp.document_config(invoice.order_id, 'invoice', erp.local_date(now()),
+        erp.document_locale(invoice.order_id)) c
+    ) end, document_type, erp.local_date(now()));
+end
+$function$;
+grant execute on function erp.reversal_snapshot(erp.document,text,erp.credit_line[]) to service_writer;
+comment on function erp.reversal_snapshot(erp.document,text,erp.credit_line[]) is 'Returns what a credit note or storno of an invoice shows, except its number: of the whole invoice, of lines, or of what earlier credit notes have left.';
 
 CREATE OR REPLACE FUNCTION erp.reversed_amounts(amounts jsonb)
  RETURNS jsonb
  LANGUAGE sql
  IMMUTABLE
-RETURN jsonb_build_object('lines', (SELECT COALESCE(jsonb_agg((v.line || jsonb_build_object('unitPrice', (- ((v.line ->> 'unitPrice'::text))::numeric), 'total', (- ((v.line ->> 'total'::text))::numeric))) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts -> 'lines'::text)) WITH ORDINALITY v(line, n)), 'totals', jsonb_build_object('net', (- ((amounts #>> '{totals,net}'::text[]))::numeric), 'total', (- ((amounts #>> '{totals,total}'::text[]))::numeric), 'taxes', (SELECT COALESCE(jsonb_agg(jsonb_build_object('rate', (v.tax -> 'rate'::text), 'net', (- ((v.tax ->> 'net'::text))::numeric), 'tax', (- ((v.tax ->> 'tax'::text))::numeric)) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts #> '{totals,taxes}'::text[])) WITH ORDINALITY v(tax, n))), 'taxInDefaultCurrency', (SELECT (t.own || jsonb_build_object('tax', (- ((t.own ->> 'tax'::text))::numeric), 'taxes', (SELECT jsonb_agg(jsonb_build_object('rate', (v.tax -> 'rate'::text), 'tax', (- ((v.tax ->> 'tax'::text))::numeric)) ORDER BY v.n) AS jsonb_agg FROM jsonb_array_elements((t.own -> 'taxes'::text)) WITH ORDINALITY v(tax, n)))) FROM (SELECT NULLIF((reversed_amounts.amounts -> 'taxInDefaultCurrency'::text), 'null'::jsonb) AS own) t WHERE (t.own IS NOT NULL)));
+RETURN (SELECT ((jsonb_build_object('lines', (SELECT COALESCE(jsonb_agg((erp.negated(l.line, '{quantity,total,net}'::text[]) || CASE WHEN (jsonb_typeof((l.line -> 'discount'::text)) = 'object'::text) THEN jsonb_build_object('discount', erp.negated((l.line -> 'discount'::text), '{amount}'::text[])) ELSE '{}'::jsonb END) ORDER BY l.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts -> 'lines'::text)) WITH ORDINALITY l(line, n)), 'totals', (erp.negated((amounts -> 'totals'::text), '{net,total,lineNet,allowances,charges}'::text[]) || jsonb_build_object('taxes', erp.all_negated((amounts #> '{totals,taxes}'::text[]), '{net,tax}'::text[])))) || CASE WHEN (amounts ? 'allowances'::text) THEN jsonb_build_object('allowances', erp.all_negated((amounts -> 'allowances'::text), '{amount}'::text[]), 'charges', erp.all_negated((amounts -> 'charges'::text), '{amount}'::text[])) ELSE '{}'::jsonb END) || CASE WHEN (jsonb_typeof((amounts -> 'taxInDefaultCurrency'::text)) = 'object'::text) THEN jsonb_build_object('taxInDefaultCurrency', (erp.negated((amounts -> 'taxInDefaultCurrency'::text), '{tax}'::text[]) || jsonb_build_object('taxes', erp.all_negated((amounts #> '{taxInDefaultCurrency,taxes}'::text[]), '{tax}'::text[])))) ELSE '{}'::jsonb END));
 grant execute on function erp.reversed_amounts(jsonb) to service_writer;
-comment on function erp.reversed_amounts(jsonb) is 'Returns the lines and totals of a document with all amounts negated, at its exchange rate.';
+comment on function erp.reversed_amounts(jsonb) is 'Returns the lines and totals of a document with quantities and amounts negated, at its exchange rate. Prices stay positive, because EN 16931 forbids others (BR-27).';
 
 CREATE OR REPLACE FUNCTION erp.rounded(amount numeric)
  RETURNS numeric
@@ -21125,12 +23455,26 @@ grant execute on function erp.rounded_price(numeric) to service_ledger;
 grant execute on function erp.rounded_price(numeric) to service_writer;
 comment on function erp.rounded_price(numeric) is 'Rounds a calculated price of one unit to six decimals.';
 
-CREATE OR REPLACE FUNCTION erp.seller(locale text)
+CREATE OR REPLACE FUNCTION erp.rounded_to(total numeric, amounts numeric[])
+ RETURNS numeric[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT array_agg((r.cents + CASE WHEN ((r.nth)::numeric <= ((rounded_to.total - r.sum) * (100)::numeric)) THEN 0.01 ELSE (0)::numeric END) ORDER BY r.n) AS array_agg FROM (SELECT a.n, (floor((a.amount * (100)::numeric)) / (100)::numeric) AS cents, sum((floor((a.amount * (100)::numeric)) / (100)::numeric)) OVER () AS sum, row_number() OVER (ORDER BY ((a.amount * (100)::numeric) - floor((a.amount * (100)::numeric))) DESC, a.n) AS nth FROM unnest(rounded_to.amounts) WITH ORDINALITY a(amount, n)) r);
+grant execute on function erp.rounded_to(numeric,numeric[]) to service_keeper;
+grant execute on function erp.rounded_to(numeric,numeric[]) to service_ledger;
+grant execute on function erp.rounded_to(numeric,numeric[]) to service_writer;
+comment on function erp.rounded_to(numeric,numeric[]) is 'Rounds amounts to cents such that they add up to a total, by largest remainder: all are rounded down, and those that lose most get a cent more. Without rounding they must add up to the total already, except for half a cent.';
+
+CREATE OR REPLACE FUNCTION erp.seller(locale text, vat_id text)
  RETURNS jsonb
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- SELECT jsonb_build_object('legalName', m.legal_name, 'email', m.email, 'phone', m.phone, 'website', m.website, 'address', (m.address || jsonb_build_object('countryName', COALESCE(((c.name)::jsonb ->> seller.locale), (m.address ->> 'countryName'::text), ((c.name)::jsonb ->> 'en-GB'::text)))), 'vatId', m.vat_id, 'taxNumber', m.tax_number, 'managers', m.managers, 'register', m.register, 'footer', COALESCE(((m.footer)::jsonb ->> seller.locale), ((m.footer)::jsonb ->> 'en-GB'::text)), 'bank',
+ SELECT jsonb_build_object('legalName', m.legal_name, 'email', m.email, 'phone', m.phone, 'website', m.website, 'contactName', m.contact_name, 'electronicAddress',
+         CASE
+             WHEN (m.electronic_address IS NOT NULL) THEN jsonb_build_object('id', m.electronic_address, 'scheme', m.electronic_address_scheme)
+             ELSE NULL::jsonb
+         END, 'address', (m.address || jsonb_build_object('countryName', COALESCE(((c.name)::jsonb ->> seller.locale), (m.address ->> 'countryName'::text), ((c.name)::jsonb ->> 'en-GB'::text)))), 'vatId', seller.vat_id, 'taxNumber', m.tax_number, 'managers', m.managers, 'register', m.register, 'footer', COALESCE(((m.footer)::jsonb ->> seller.locale), ((m.footer)::jsonb ->> 'en-GB'::text)), 'bank',
          CASE
              WHEN (m.iban IS NOT NULL) THEN jsonb_build_object('accountHolder', COALESCE(m.account_holder, m.legal_name), 'iban', m.iban, 'bic', m.bic, 'name', m.bank_name)
              ELSE NULL::jsonb
@@ -21138,8 +23482,16 @@ BEGIN ATOMIC
     FROM (erp.merchant m
       LEFT JOIN erp.country c ON ((c.iso_code = (m.address ->> 'countryIso'::text))));
 END;
-grant execute on function erp.seller(text) to service_writer;
-comment on function erp.seller(text) is 'Returns the merchant''s details for documents in a language; null while erp.merchant has no row.';
+grant execute on function erp.seller(text,text) to service_writer;
+comment on function erp.seller(text,text) is 'Returns the merchant''s details for documents in a language, with the VAT number of erp.seller_vat_id; null while erp.merchant has no row.';
+
+CREATE OR REPLACE FUNCTION erp.seller_vat_id(destination text, customer_vat_id text, is_taxed boolean)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT CASE WHEN (seller_vat_id.is_taxed AND (f.id IS NOT NULL)) THEN f.id WHEN (seller_vat_id.is_taxed AND (seller_vat_id.customer_vat_id IS NULL) AND (seller_vat_id.destination <> (m.address ->> 'countryIso'::text)) AND erp.is_in_eu(seller_vat_id.destination)) THEN COALESCE(m.oss_vat_id, m.vat_id) ELSE m.vat_id END AS vat_id FROM (erp.merchant m LEFT JOIN LATERAL (SELECT v.id FROM jsonb_array_elements_text(m.foreign_vat_ids) WITH ORDINALITY v(id, n) WHERE ("left"(v.id, 2) = CASE seller_vat_id.destination WHEN 'GR'::text THEN 'EL'::text ELSE seller_vat_id.destination END) ORDER BY v.n LIMIT 1) f ON (true)));
+grant execute on function erp.seller_vat_id(text,text,boolean) to service_writer;
+comment on function erp.seller_vat_id(text,text,boolean) is 'Returns the merchant''s VAT number for a country of delivery, an ISO 3166 code. For taxed sales that is the number in that country. For taxed sales to private customers in the European Union it may be the number of the One Stop Shop. Otherwise it is the number at home.';
 
 CREATE OR REPLACE FUNCTION erp.set_default_supplier(configuration_id uuid)
  RETURNS uuid
@@ -21654,6 +24006,24 @@ RETURN (SELECT COALESCE(jsonb_agg(d.document_number ORDER BY d.id), '[]'::jsonb)
 grant execute on function erp.standing_invoices(uuid) to service_writer;
 comment on function erp.standing_invoices(uuid) is 'Returns the numbers of the valid invoices of an order, which no document has cancelled, as a JSON array.';
 
+CREATE OR REPLACE FUNCTION erp.standing_prepayments(order_id uuid)
+ RETURNS TABLE(id uuid, number text, day text, total numeric, tax numeric)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT d.id,
+     d.document_number,
+     (d.config ->> 'documentDate'::text),
+     f.total,
+     f.tax
+    FROM ((erp.document d
+      JOIN erp.document_type t ON (((t.id = d.document_type_id) AND (t.technical_name = 'prepayment'::text))))
+      JOIN erp.invoice_figures f ON ((f.document_id = d.id)))
+   WHERE ((d.order_id = standing_prepayments.order_id) AND (erp.reversal_of(d.id) IS NULL));
+END;
+grant execute on function erp.standing_prepayments(uuid) to service_writer;
+comment on function erp.standing_prepayments(uuid) is 'Returns the prepayment invoices of an order that nothing has taken back as a whole, with their totals and tax, in the currency of the order.';
+
 CREATE OR REPLACE FUNCTION erp.start_goods_receipt(goods_receipt_id uuid)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -21724,13 +24094,29 @@ RETURN CASE WHEN (tax_status = 'tax-free'::text) THEN (SELECT CASE WHEN (SELECT 
 grant execute on function erp.tax_exemption(text,text,text) to service_writer;
 comment on function erp.tax_exemption(text,text,text) is 'Returns the reason why an order has no tax. The reasons are small_business, export (to a country outside of the European Union) or intra_community (to another of its countries, to a business with a VAT number of another country). Null if it has tax, or no reason is known. The destination is an ISO 3166 code.';
 
-CREATE OR REPLACE FUNCTION erp.tax_in_default_currency(currency_id uuid, taxes jsonb, day date)
+CREATE OR REPLACE FUNCTION erp.tax_in_default_currency(order_id uuid, taxes jsonb, day date)
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN (SELECT jsonb_build_object('currency', jsonb_build_object('isoCode', d.iso_code, 'symbol', d.symbol, 'position', d."position"), 'exchangeRate', jsonb_build_object('factor', f.factor, 'date', to_char(COALESCE((f.reference_date AT TIME ZONE 'UTC'::text), (tax_in_default_currency.day)::timestamp without time zone), 'YYYY-MM-DD'::text), 'source', f.origin_source), 'taxes', jsonb_agg(jsonb_build_object('rate', t.rate, 'tax', t.tax) ORDER BY t.n), 'tax', sum(t.tax)) AS jsonb_build_object FROM ((erp.currency d CROSS JOIN erp.currency_factor_at(tax_in_default_currency.currency_id, ((tax_in_default_currency.day)::timestamp without time zone AT TIME ZONE 'UTC'::text)) f(factor, origin_type, origin_source, reference_date)) CROSS JOIN LATERAL (SELECT v.n, (v.tax -> 'rate'::text) AS rate, erp.amount_in_default_currency(((v.tax ->> 'tax'::text))::numeric, f.factor) AS tax FROM jsonb_array_elements(tax_in_default_currency.taxes) WITH ORDINALITY v(tax, n)) t) WHERE (d.is_default_currency AND (d.id <> tax_in_default_currency.currency_id)) GROUP BY d.id, f.factor, f.reference_date, f.origin_source);
+RETURN (SELECT jsonb_build_object('currency', jsonb_build_object('isoCode', d.iso_code, 'symbol', d.symbol, 'position', d."position"), 'exchangeRate', jsonb_build_object('factor', f.factor, 'date', to_char((f.reference_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'source', f.source), 'taxes', jsonb_agg(jsonb_build_object('rate', t.rate, 'tax', t.tax) ORDER BY t.n), 'tax', sum(t.tax)) AS jsonb_build_object FROM (((erp.sales_order o JOIN erp.currency d ON ((d.is_default_currency AND (d.id <> o.currency_id)))) CROSS JOIN LATERAL erp.exchange_rate_of(o.id, tax_in_default_currency.day) f(factor, reference_date, source)) CROSS JOIN LATERAL (SELECT v.n, (v.tax -> 'rate'::text) AS rate, erp.amount_in_default_currency(((v.tax ->> 'tax'::text))::numeric, f.factor) AS tax FROM jsonb_array_elements(tax_in_default_currency.taxes) WITH ORDINALITY v(tax, n)) t) WHERE (o.id = tax_in_default_currency.order_id) GROUP BY d.id, f.factor, f.reference_date, f.source);
 grant execute on function erp.tax_in_default_currency(uuid,jsonb,date) to service_writer;
-comment on function erp.tax_in_default_currency(uuid,jsonb,date) is 'Returns the tax of a document in a foreign currency, by rates and in total, in the default currency. That is the currency of the merchant''s country, in which invoices have to state it (Article 230 of Directive 2006/112/EC). Includes the exchange rate of the day and its date of publication. Null in the default currency, and without tax.';
+comment on function erp.tax_in_default_currency(uuid,jsonb,date) is 'Returns the tax of a document in a foreign currency, by rates and in total, in the default currency. That is the currency of the merchant''s country, in which invoices have to state it (Article 230 of Directive 2006/112/EC). Includes the exchange rate and its date of publication. Null in the default currency, and without tax.';
+
+CREATE OR REPLACE FUNCTION erp.tax_reason_of(category text, exemption text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT r.technical_name FROM erp.tax_reason r WHERE (r.category = tax_reason_of.category) ORDER BY (r.technical_name = tax_reason_of.exemption) DESC NULLS LAST, (r.technical_name = 'small_business'::text), r.technical_name LIMIT 1);
+grant execute on function erp.tax_reason_of(text,text) to service_writer;
+comment on function erp.tax_reason_of(text,text) is 'Returns the name in erp.tax_reason of why a tax category has no tax: the exemption of the order if it is of that category, otherwise the first one. Null for S.';
+
+CREATE OR REPLACE FUNCTION erp.tax_rule(category text, number text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN format('BR-%s-%s'::text, CASE category WHEN 'K'::text THEN 'IC'::text ELSE category END, number);
+grant execute on function erp.tax_rule(text,text) to service_writer;
+comment on function erp.tax_rule(text,text) is 'Returns the id of a rule of EN 16931 that each tax category has, by the category and its number.';
 
 CREATE OR REPLACE FUNCTION erp.those_with_variants(product_ids uuid[])
  RETURNS uuid[]
@@ -21821,6 +24207,30 @@ END;
 grant execute on function erp.translations_of(jsonb) to service_writer;
 comment on function erp.translations_of(jsonb) is 'Returns a caller''s list of translations as it is stored. Entries without text are omitted.';
 
+CREATE OR REPLACE FUNCTION erp.try_invoice(order_id uuid, field text[] DEFAULT NULL::text[], fulfillment_ids uuid[] DEFAULT NULL::uuid[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors text;
+begin
+  return array[erp.create_invoice(order_id, true, null, fulfillment_ids)];
+exception when sqlstate 'UE001' then
+  get stacked diagnostics errors = pg_exception_detail;
+  perform mutation.warn((
+    select jsonb_agg(mutation.user_error('DOCUMENT_NOT_MADE', e.error ->> 'message', field,
+      jsonb_build_object('documentType', 'invoice', 'orderNumber', o.order_number)
+        || coalesce(nullif(e.error -> 'details', 'null'), '{}')) order by e.n)
+    from jsonb_array_elements(errors::jsonb) with ordinality e (error, n)
+    left join erp.sales_order o on o.id = try_invoice.order_id
+  ));
+  return '{}';
+end
+$function$;
+grant execute on function erp.try_invoice(uuid,text[],uuid[]) to service_writer;
+comment on function erp.try_invoice(uuid,text[],uuid[]) is 'Creates an invoice over shipped units, as erp.create_invoice does. If that is refused, the shipment stands, and the number stays free. Returns the invoice or nothing. Warning DOCUMENT_NOT_MADE for each reason.';
+
 CREATE OR REPLACE FUNCTION erp.uncovered_lines(order_id uuid)
  RETURNS ledger.change[]
  LANGUAGE sql
@@ -21828,6 +24238,22 @@ CREATE OR REPLACE FUNCTION erp.uncovered_lines(order_id uuid)
 RETURN ARRAY(SELECT ROW(l.id, l.product_id, ((l.quantity - l.shipped_quantity) - c.quantity))::ledger.change AS "row" FROM (erp.sales_order_line_item l CROSS JOIN LATERAL (SELECT COALESCE(sum((a.quantity - a.fulfilled_quantity)), (0)::bigint) AS quantity FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = l.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])))) c) WHERE ((l.order_id = uncovered_lines.order_id) AND (l.type = 'product'::text) AND (l.quantity > (l.shipped_quantity + c.quantity))) ORDER BY l."position", l.id);
 grant execute on function erp.uncovered_lines(uuid) to service_writer;
 comment on function erp.uncovered_lines(uuid) is 'Returns the units of an order''s lines that are neither shipped nor to be shipped by an open fulfillment order: by line (owner) and product (item). They include open units of cancelled fulfillment orders.';
+
+CREATE OR REPLACE FUNCTION erp.unit_codes_from_j()
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ' J10 J12 J13 J14 J15 J16 J17 J18 J19 J2 J20 J21 J22 J23 J24 J25 J26 J27 J28 J29 J30 J31 J32 J33 J34 J35 J36 J38 J39 J40 J41 J42 J43 J44 J45 J46 J47 J48 J49 J50 J51 J52 J53 J54 J55 J56 J57 J58 J59 J60 J61 J62 J63 J64 J65 J66 J67 J68 J69 J70 J71 J72 J73 J74 J75 J76 J78 J79 J81 J82 J83 J84 J85 J87 J90 J91 J92 J93 J95 J96 J97 J98 J99 JE JK JM JNT JOU JPS JWL K1 K10 K11 K12 K13 K14 K15 K16 K17 K18 K19 K2 K20 K21 K22 K23 K26 K27 K28 K3 K30 K31 K32 K33 K34 K35 K36 K37 K38 K39 K40 K41 K42 K43 K45 K46 K47 K48 K49 K50 K51 K52 K53 K54 K55 K58 K59 K6 K60 K61 K62 K63 K64 K65 K66 K67 K68 K69 K70 K71 K73 K74 K75 K76 K77 K78 K79 K80 K81 K82 K83 K84 K85 K86 K87 K88 K89 K90 K91 K92 K93 K94 K95 K96 K97 K98 K99 KA KAT KB KBA KCC KDW KEL KGM KGS KHY KHZ KI KIC KIP KJ KJO KL KLK KLX KMA KMH KMK KMQ KMT KNI KNM KNS KNT KO KPA KPH KPO KPP KR KSD KSH KT KTN KUR KVA KVR KVT KW KWH KWN KWO KWS KWT KWY KX L10 L11 L12 L13 L14 L15 L16 L17 L18 L19 L2 L20 L21 L23 L24 L25 L26 L27 L28 L29 L30 L31 L32 L33 L34 L35 L36 L37 L38 L39 L40 L41 L42 L43 L44 L45 L46 L47 L48 L49 L50 L51 L52 L53 L54 L55 L56 L57 L58 L59 L60 L63 L64 L65 L66 L67 L68 L69 L70 L71 L72 L73 L74 L75 L76 L77 L78 L79 L80 L81 L82 L83 L84 L85 L86 L87 L88 L89 L90 L91 L92 L93 L94 L95 L96 L98 L99 LA LAC LBR LBT LD LEF LF LH LK LM LN LO LP LPA LR LS LTN LTR LUB LUM LUX LY M1 M10 M11 M12 M13 M14 M15 M16 M17 M18 M19 M20 M21 M22 M23 M24 M25 M26 M27 M29 M30 M31 M32 M33 M34 M35 M36 M37 M38 M39 M4 M40 M41 M42 M43 M44 M45 M46 M47 M48 M49 M5 M50 M51 M52 M53 M55 M56 M57 M58 M59 M60 M61 M62 M63 M64 M65 M66 M67 M68 M69 M7 M70 M71 M72 M73 M74 M75 M76 M77 M78 M79 M80 M81 M82 M83 M84 M85 M86 M87 M88 M89 M9 M90 M91 M92 M93 M94 M95 M96 M97 M98 M99 MAH MAL MAM MAR MAW MBE MBF MBR MC MCU MD MGM MHZ MIK MIL MIN MIO MIU MKD MKM MKW MLD MLT MMK MMQ MMT MND MNJ MON MPA MQD MQH MQM MQS MQW MRD MRM MRW MSK MTK MTQ MTR MTS MTZ MVA MWH N1 N10 N11 N12 N13 N14 N15 N16 N17 N18 N19 N20 N21 N22 N23 N24 N25 N26 N27 N28 N29 N3 N30 N31 N32 N33 N34 N35 N36 N37 N38 N39 N40 N41 N42 N43 N44 N45 N46 N47 N48 N49 N50 N51 N52 N53 N54 N55 N56 N57 N58 N59 N60 N61 N62 N63 N64 N65 N66 N67 N68 N69 N70 N71 N72 N73 N74 N75 N76 N77 N78 N79 N80 N81 N82 N83 N84 N85 N86 N87 N88 N89 N90 N91 N92 N93 N94 N95 N96 N97 N98 N99 NA NAR NCL NEW NF NIL NIU NL NM3 NMI NMP NPT NT NTU NU NX OA ODE ODG ODK ODM OHM ON ONZ OPM OT OZA OZI P1 P10 P11 P12 P13 P14 P15 P16 P17 P18 P19 P2 P20 P21 P22 P23 P24 P25 P26 P27 P28 P29 P30 P31 P32 P33 P34 P35 P36 P37 P38 P39 P40 P41 P42 P43 P44 P45 P46 P47 P48 P49 P5 P50 P51 P52 P53 P54 P55 P56 P57 P58 P59 P60 P61 P62 P63 P64 P65 P66 P67 P68 P69 P70 P71 P72 P73 P74 P75 P76 P77 P78 P79 P80 P81 P82 P83 P84 P85 P86 P87 P88 P89 P90 P91 P92 P93 P94 P95 P96 P97 P98 P99 PAL PD PFL PGL PI PLA PO PQ PR PS PTD PTI PTL PTN Q10 Q11 Q12 Q13 Q14 Q15 Q16 Q17 Q18 Q19 Q20 Q21 Q22 Q23 Q24 Q25 Q26 Q27 Q28 Q29 Q3 Q30 Q31 Q32 Q33 Q34 Q35 Q36 Q37 Q38 Q39 Q40 Q41 Q42 QA QAN QB QR QTD QTI QTL QTR R1 R9 RH RM ROM RP RPM RPS RT S3 S4 SAN SCO SCR SEC SET SG SIE SM3 SMI SQ SQR SR STC STI STK STL STN STW SW SX SYR T0 T3 TAH TAN TI TIC TIP TKM TMS TNE TP TPI TPR TQD TRL TST TTS U1 U2 UB UC VA VLT VP W2 WA WB WCD WE WEB WEE WG WHR WM WSD WTT X1 YDK YDQ YRD Z11 Z9 ZP ZZ '::text;
+grant execute on function erp.unit_codes_from_j() to service_writer;
+comment on function erp.unit_codes_from_j() is 'Returns the codes of UN/ECE Recommendation 20 that begin with a letter from J on, each between spaces.';
+
+CREATE OR REPLACE FUNCTION erp.unit_codes_until_i()
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ' 10 11 13 14 15 1I 20 21 22 23 24 25 27 28 2A 2B 2C 2G 2H 2I 2J 2K 2L 2M 2N 2P 2Q 2R 2U 2X 2Y 2Z 33 34 35 37 38 3B 3C 40 41 4C 4G 4H 4K 4L 4M 4N 4O 4P 4Q 4R 4T 4U 4W 4X 56 57 58 59 5A 5B 5E 5J 60 61 74 77 80 81 85 87 89 91 A10 A11 A12 A13 A14 A15 A16 A17 A18 A19 A2 A20 A21 A22 A23 A24 A26 A27 A28 A29 A3 A30 A31 A32 A33 A34 A35 A36 A37 A38 A39 A4 A40 A41 A42 A43 A44 A45 A47 A48 A49 A5 A53 A54 A55 A56 A59 A6 A68 A69 A7 A70 A71 A73 A74 A75 A76 A8 A84 A85 A86 A87 A88 A89 A9 A90 A91 A93 A94 A95 A96 A97 A98 A99 AA AB ACR ACT AD AE AH AI AK AL AMH AMP ANN APZ AQ AS ASM ASU ATM AWG AY AZ B1 B10 B11 B12 B13 B14 B15 B16 B17 B18 B19 B20 B21 B22 B23 B24 B25 B26 B27 B28 B29 B3 B30 B31 B32 B33 B34 B35 B4 B41 B42 B43 B44 B45 B46 B47 B48 B49 B50 B52 B53 B54 B55 B56 B57 B58 B59 B60 B61 B62 B63 B64 B66 B67 B68 B69 B7 B70 B71 B72 B73 B74 B75 B76 B77 B78 B79 B8 B80 B81 B82 B83 B84 B85 B86 B87 B88 B89 B90 B91 B92 B93 B94 B95 B96 B97 B98 B99 BAR BB BFT BHP BIL BLD BLL BP BPM BQL BTU BUA BUI C0 C10 C11 C12 C13 C14 C15 C16 C17 C18 C19 C20 C21 C22 C23 C24 C25 C26 C27 C28 C29 C3 C30 C31 C32 C33 C34 C35 C36 C37 C38 C39 C40 C41 C42 C43 C44 C45 C46 C47 C48 C49 C50 C51 C52 C53 C54 C55 C56 C57 C58 C59 C60 C61 C62 C63 C64 C65 C66 C67 C68 C69 C7 C70 C71 C72 C73 C74 C75 C76 C78 C79 C8 C80 C81 C82 C83 C84 C85 C86 C87 C88 C89 C9 C90 C91 C92 C93 C94 C95 C96 C97 C99 CCT CDL CEL CEN CG CGM CKG CLF CLT CMK CMQ CMT CNP CNT COU CTG CTM CTN CUR CWA CWI D03 D04 D1 D10 D11 D12 D13 D15 D16 D17 D18 D19 D2 D20 D21 D22 D23 D24 D25 D26 D27 D29 D30 D31 D32 D33 D34 D36 D41 D42 D43 D44 D45 D46 D47 D48 D49 D5 D50 D51 D52 D53 D54 D55 D56 D57 D58 D59 D6 D60 D61 D62 D63 D65 D68 D69 D73 D74 D77 D78 D80 D81 D82 D83 D85 D86 D87 D88 D89 D91 D93 D94 D95 DAA DAD DAY DB DBM DBW DD DEC DG DJ DLT DMA DMK DMO DMQ DMT DN DPC DPR DPT DRA DRI DRL DT DTN DWT DZN DZP E01 E07 E08 E09 E10 E12 E14 E15 E16 E17 E18 E19 E20 E21 E22 E23 E25 E27 E28 E30 E31 E32 E33 E34 E35 E36 E37 E38 E39 E4 E40 E41 E42 E43 E44 E45 E46 E47 E48 E49 E50 E51 E52 E53 E54 E55 E56 E57 E58 E59 E60 E61 E62 E63 E64 E65 E66 E67 E68 E69 E70 E71 E72 E73 E74 E75 E76 E77 E78 E79 E80 E81 E82 E83 E84 E85 E86 E87 E88 E89 E90 E91 E92 E93 E94 E95 E96 E97 E98 E99 EA EB EQ F01 F02 F03 F04 F05 F06 F07 F08 F10 F11 F12 F13 F14 F15 F16 F17 F18 F19 F20 F21 F22 F23 F24 F25 F26 F27 F28 F29 F30 F31 F32 F33 F34 F35 F36 F37 F38 F39 F40 F41 F42 F43 F44 F45 F46 F47 F48 F49 F50 F51 F52 F53 F54 F55 F56 F57 F58 F59 F60 F61 F62 F63 F64 F65 F66 F67 F68 F69 F70 F71 F72 F73 F74 F75 F76 F77 F78 F79 F80 F81 F82 F83 F84 F85 F86 F87 F88 F89 F90 F91 F92 F93 F94 F95 F96 F97 F98 F99 FAH FAR FBM FC FF FH FIT FL FNU FOT FP FR FS FTK FTQ G01 G04 G05 G06 G08 G09 G10 G11 G12 G13 G14 G15 G16 G17 G18 G19 G2 G20 G21 G23 G24 G25 G26 G27 G28 G29 G3 G30 G31 G32 G33 G34 G35 G36 G37 G38 G39 G40 G41 G42 G43 G44 G45 G46 G47 G48 G49 G50 G51 G52 G53 G54 G55 G56 G57 G58 G59 G60 G61 G62 G63 G64 G65 G66 G67 G68 G69 G70 G71 G72 G73 G74 G75 G76 G77 G78 G79 G80 G81 G82 G83 G84 G85 G86 G87 G88 G89 G90 G91 G92 G93 G94 G95 G96 G97 G98 G99 GB GBQ GDW GE GF GFI GGR GIA GIC GII GIP GJ GL GLD GLI GLL GM GO GP GQ GRM GRN GRO GV GWH H03 H04 H05 H06 H07 H08 H09 H10 H11 H12 H13 H14 H15 H16 H18 H19 H20 H21 H22 H23 H24 H25 H26 H27 H28 H29 H30 H31 H32 H33 H34 H35 H36 H37 H38 H39 H40 H41 H42 H43 H44 H45 H46 H47 H48 H49 H50 H51 H52 H53 H54 H55 H56 H57 H58 H59 H60 H61 H62 H63 H64 H65 H66 H67 H68 H69 H70 H71 H72 H73 H74 H75 H76 H77 H79 H80 H81 H82 H83 H84 H85 H87 H88 H89 H90 H91 H92 H93 H94 H95 H96 H98 H99 HA HAD HBA HBX HC HDW HEA HGM HH HIU HKM HLT HM HMO HMQ HMT HPA HTZ HUR HWE IA IE INH INK INQ ISD IU IUG IV '::text;
+grant execute on function erp.unit_codes_until_i() to service_writer;
+comment on function erp.unit_codes_until_i() is 'Returns the codes of UN/ECE Recommendation 20 that begin with a digit or a letter until I, each between spaces.';
 
 CREATE OR REPLACE FUNCTION erp.units_at_work(order_ids uuid[])
  RETURNS TABLE(id uuid, order_id uuid, label text, shipped integer, assigned integer, invoiced integer)
@@ -22385,7 +24811,8 @@ begin
     and ((new.target_maximum_quantity >= 0))
     and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
     and (erp.are_translations(new.translations))
-    and ((length((new.translations)::text) <= 500000))) then
+    and ((length((new.translations)::text) <= 500000))
+    and ((new.unit_code ~ '^[A-Z0-9]{2,3}$'::text))) then
     broken := case
       when not ((length(new.description) <= 65535)) then 'product_description_length'
       when not ((new.parent_id <> new.id)) then 'product_is_not_its_own_parent'
@@ -22401,7 +24828,8 @@ begin
       when not ((new.target_maximum_quantity >= 0)) then 'product_target_maximum_is_not_negative'
       when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage'
       when not (erp.are_translations(new.translations)) then 'product_translations_are_texts'
-      when not ((length((new.translations)::text) <= 500000)) then 'product_translations_length' end;
+      when not ((length((new.translations)::text) <= 500000)) then 'product_translations_length'
+      when not ((new.unit_code ~ '^[A-Z0-9]{2,3}$'::text)) then 'product_unit_code_has_its_form' end;
     raise check_violation using constraint = broken, table = 'product', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
   end if;
@@ -22465,23 +24893,39 @@ declare
   broken text;
 begin
   if not (((jsonb_typeof(new.billing_address) = 'object'::text))
+    and (((new.due_date >= '1900-01-01'::date) AND (new.due_date <= '9999-12-31'::date)))
+    and (((new.exchange_rate_date >= '1900-01-01'::date) AND (new.exchange_rate_date <= '9999-12-31'::date)))
+    and ((((new.exchange_rate IS NULL) = (new.exchange_rate_date IS NULL)) AND ((new.exchange_rate IS NULL) = (new.exchange_rate_source IS NULL))))
+    and (((new.exchange_rate > (0)::numeric) AND (new.exchange_rate < (1000000000)::numeric)))
     and ((NOT erp.is_blank(new.order_number)))
+    and (((new.paid_amount >= (0)::numeric) AND (new.paid_amount < ('1000000000000000'::bigint)::numeric)))
     and ((jsonb_typeof(new.shipping_address) = 'object'::text))
     and ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text])))
     and ((NOT erp.is_blank(new.storefront_id)))
     and ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text])))
     and (erp.is_string_array(new.tracking_codes))
     and ((length((new.billing_address)::text) <= 10000))
+    and ((length(new.buyer_reference) <= 255))
+    and ((length(new.exchange_rate_source) <= 255))
+    and ((length(new.purchase_order_number) <= 255))
     and ((length((new.shipping_address)::text) <= 10000))) then
     broken := case
       when not ((jsonb_typeof(new.billing_address) = 'object'::text)) then 'order_billing_address_is_an_object'
+      when not (((new.due_date >= '1900-01-01'::date) AND (new.due_date <= '9999-12-31'::date))) then 'order_due_date_is_plausible'
+      when not (((new.exchange_rate_date >= '1900-01-01'::date) AND (new.exchange_rate_date <= '9999-12-31'::date))) then 'order_exchange_rate_date_is_plausible'
+      when not ((((new.exchange_rate IS NULL) = (new.exchange_rate_date IS NULL)) AND ((new.exchange_rate IS NULL) = (new.exchange_rate_source IS NULL)))) then 'order_exchange_rate_is_complete'
+      when not (((new.exchange_rate > (0)::numeric) AND (new.exchange_rate < (1000000000)::numeric))) then 'order_exchange_rate_is_positive'
       when not ((NOT erp.is_blank(new.order_number))) then 'order_number_is_not_blank'
+      when not (((new.paid_amount >= (0)::numeric) AND (new.paid_amount < ('1000000000000000'::bigint)::numeric))) then 'order_paid_amount_is_an_amount'
       when not ((jsonb_typeof(new.shipping_address) = 'object'::text)) then 'order_shipping_address_is_an_object'
       when not ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) then 'order_state_is_known'
       when not ((NOT erp.is_blank(new.storefront_id))) then 'order_storefront_id_is_not_blank'
       when not ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) then 'order_tax_status_is_known'
       when not (erp.is_string_array(new.tracking_codes)) then 'order_tracking_codes_are_strings'
       when not ((length((new.billing_address)::text) <= 10000)) then 'sales_order_billing_address_length'
+      when not ((length(new.buyer_reference) <= 255)) then 'sales_order_buyer_reference_length'
+      when not ((length(new.exchange_rate_source) <= 255)) then 'sales_order_exchange_rate_source_length'
+      when not ((length(new.purchase_order_number) <= 255)) then 'sales_order_purchase_order_number_length'
       when not ((length((new.shipping_address)::text) <= 10000)) then 'sales_order_shipping_address_length' end;
     raise check_violation using constraint = broken, table = 'sales_order', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order', broken);
@@ -22499,7 +24943,8 @@ AS $function$
 declare
   broken text;
 begin
-  if not (((NOT erp.is_blank(new.identifier)))
+  if not ((((new.exemption_code IS NULL) OR ((new.exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'::text) AND (new.tax_category IS NOT NULL) AND (new.tax_category ~ '^(E|AE|K|G)$'::text))))
+    and ((NOT erp.is_blank(new.identifier)))
     and (((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0))))
     and ((new.parent_id <> new.id))
     and (((new.product_id IS NULL) OR (NOT (new.type IS DISTINCT FROM 'product'::text))))
@@ -22507,14 +24952,19 @@ begin
     and ((new.quantity > 0))
     and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0))))
     and ((NOT erp.is_blank(new.storefront_id)))
+    and ((new.tax_category ~ '^(S|Z|E|AE|K|G)$'::text))
+    and (((new.tax_category !~ '^(S|Z|E|AE|K|G)$'::text) OR ((new.tax_category = 'S'::text) = (new.tax_rate > (0)::numeric))))
     and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
     and ((abs(new.total_price) < '1000000000000000'::numeric))
+    and ((new.unit_code ~ '^[A-Z0-9]{2,3}$'::text))
     and ((abs(new.unit_price) < '1000000000000000'::numeric))
     and ((length(new.description) <= 10000))
+    and ((length(new.discount_reason) <= 255))
     and ((length(new.label) <= 1000))
     and ((length(new.storefront_id) <= 255))
     and ((length(new.type) <= 255))) then
     broken := case
+      when not (((new.exemption_code IS NULL) OR ((new.exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'::text) AND (new.tax_category IS NOT NULL) AND (new.tax_category ~ '^(E|AE|K|G)$'::text)))) then 'order_line_item_exemption_code_has_its_form'
       when not ((NOT erp.is_blank(new.identifier))) then 'order_line_item_identifier_is_not_blank'
       when not (((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_invoices_no_more_than_ordered'
       when not ((new.parent_id <> new.id)) then 'order_line_item_is_not_its_own_parent'
@@ -22523,10 +24973,14 @@ begin
       when not ((new.quantity > 0)) then 'order_line_item_quantity_is_positive'
       when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_ships_no_more_than_ordered'
       when not ((NOT erp.is_blank(new.storefront_id))) then 'order_line_item_storefront_id_is_not_blank'
+      when not ((new.tax_category ~ '^(S|Z|E|AE|K|G)$'::text)) then 'order_line_item_tax_category_is_known'
+      when not (((new.tax_category !~ '^(S|Z|E|AE|K|G)$'::text) OR ((new.tax_category = 'S'::text) = (new.tax_rate > (0)::numeric)))) then 'order_line_item_tax_category_matches_rate'
       when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'order_line_item_tax_rate_is_a_percentage'
       when not ((abs(new.total_price) < '1000000000000000'::numeric)) then 'order_line_item_total_price_is_an_amount'
+      when not ((new.unit_code ~ '^[A-Z0-9]{2,3}$'::text)) then 'order_line_item_unit_code_has_its_form'
       when not ((abs(new.unit_price) < '1000000000000000'::numeric)) then 'order_line_item_unit_price_is_an_amount'
       when not ((length(new.description) <= 10000)) then 'sales_order_line_item_description_length'
+      when not ((length(new.discount_reason) <= 255)) then 'sales_order_line_item_discount_reason_length'
       when not ((length(new.label) <= 1000)) then 'sales_order_line_item_label_length'
       when not ((length(new.storefront_id) <= 255)) then 'sales_order_line_item_storefront_id_length'
       when not ((length(new.type) <= 255)) then 'sales_order_line_item_type_length' end;
@@ -22579,11 +25033,14 @@ declare
 begin
   rows := mutation.match_rows('erp.sales_order', 'orders', given, '{storefront_id,order_number}', matches);
   rows := mutation.with_values(rows, (
-    select jsonb_object_agg(u.line, jsonb_build_object('delivery_state', 'open')
-      || jsonb_strip_nulls(jsonb_build_object('currency_id', case when not u.given ? 'currency_id' then (
-        select c.currency_id from erp.sales_channel c where c.id = (u.given ->> 'sales_channel_id')::uuid
-      ) end)))
-    from unnest(rows) u where u.is_new));
+    select jsonb_object_agg(u.line, case
+      when u.is_new then jsonb_build_object('delivery_state', 'open')
+        || jsonb_strip_nulls(jsonb_build_object('currency_id', case when not u.given ? 'currency_id' then (
+          select c.currency_id from erp.sales_channel c where c.id = (u.given ->> 'sales_channel_id')::uuid
+        ) end))
+      else '{}' end || jsonb_strip_nulls(jsonb_build_object(
+        'paid_amount', erp.rounded((u.given ->> 'paid_amount')::numeric))))
+    from unnest(rows) u where u.is_new or u.given ? 'paid_amount'));
   lines := coalesce(erp.match_order_lines(rows), '{}');
   lines := coalesce(mutation.with_faults(lines, 'line_items',
     mutation.row_faults('erp.sales_order_line_item', lines) || erp.faults_of_order_lines(rows, lines)), '{}');
@@ -22935,6 +25392,14 @@ END;
 grant execute on function erp.with_translations(mutation.upsert_row[]) to service_writer;
 comment on function erp.with_translations(mutation.upsert_row[]) is 'Returns the rows of an upsert, with their new translations.';
 
+CREATE OR REPLACE FUNCTION erp.without_forbidden_characters(value text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (value ~ '[--￾￿]'::text) THEN regexp_replace(value, '[--￾￿]'::text, ''::text, 'g'::text) ELSE value END;
+grant execute on function erp.without_forbidden_characters(text) to service_writer;
+comment on function erp.without_forbidden_characters(text) is 'Returns a text without the characters that XML 1.0 forbids.';
+
 CREATE OR REPLACE FUNCTION erp.without_person(node jsonb, personal text[])
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -22996,6 +25461,102 @@ end
 $function$;
 grant execute on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
 comment on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Writes the lines of an upsert of orders, and deletes omitted ones. Returns the orders with a changed line.';
+
+CREATE OR REPLACE FUNCTION erp.xml_text(value text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN NULLIF(replace(replace(replace(replace(btrim(erp.without_forbidden_characters(value), ' 	
+'::text), '&'::text, '&amp;'::text), '<'::text, '&lt;'::text), '>'::text, '&gt;'::text), '"'::text, '&quot;'::text), ''::text);
+grant execute on function erp.xml_text(text) to service_writer;
+comment on function erp.xml_text(text) is 'Returns a text as the content or an attribute of an XML element. Characters that XML 1.0 forbids and spaces at both ends are removed; null if nothing is left.';
+
+CREATE OR REPLACE FUNCTION erp.xrechnung_amount_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT 'PEPPOL-EN16931-R055'::text,
+     'order.exchangeRate'::text,
+     'The tax has opposite signs in the two currencies.'::text
+    FROM ( SELECT sum(t_1.tax) AS tax,
+             ((xrechnung_amount_faults.config #>> '{taxInDefaultCurrency,tax}'::text[]))::numeric AS own
+            FROM jsonb_to_recordset((xrechnung_amount_faults.config #> '{totals,taxes}'::text[])) t_1(tax numeric)) t
+   WHERE ((t.tax < (0)::numeric) <> (t.own < (0)::numeric))
+ UNION ALL
+  SELECT
+         CASE
+             WHEN (l.base <= (0)::numeric) THEN 'PEPPOL-EN16931-R121'::text
+             ELSE 'PEPPOL-EN16931-R120'::text
+         END AS "case",
+     (l.field ||
+         CASE
+             WHEN (l.base <= (0)::numeric) THEN '.unitPrice'::text
+             ELSE '.totalPrice'::text
+         END),
+     format('%s: %s'::text, l.name,
+         CASE
+             WHEN (l.base <= (0)::numeric) THEN 'The quantity that the price is for must be above 0.'::text
+             ELSE 'The amount is not the quantity times the price less the discount.'::text
+         END) AS format
+    FROM ( SELECT e.field,
+             e.name,
+             e.amount,
+             COALESCE(((e.entry ->> 'baseQuantity'::text))::numeric, (1)::numeric) AS base,
+             (((e.entry ->> 'quantity'::text))::numeric * ((e.entry ->> 'netPrice'::text))::numeric) AS price,
+             COALESCE(((e.entry #>> '{discount,amount}'::text[]))::numeric, (0)::numeric) AS discount
+            FROM erp.invoice_entries(xrechnung_amount_faults.config) e(kind, entry, category, rate, amount, field, name)
+           WHERE (e.kind = 'line'::text)) l
+   WHERE
+         CASE
+             WHEN (l.base > (0)::numeric) THEN (abs((((l.price / l.base) - l.discount) - l.amount)) > 0.02)
+             ELSE true
+         END;
+END;
+grant execute on function erp.xrechnung_amount_faults(jsonb) to service_writer;
+comment on function erp.xrechnung_amount_faults(jsonb) is 'Returns the rules of XRechnung that the amounts of an invoice break. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.xrechnung_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     f.field,
+     f.message
+    FROM (( SELECT (xrechnung_faults.config ->> 'paymentMeansCode'::text) AS means,
+             (xrechnung_faults.config #>> '{seller,bank,iban}'::text[]) AS iban,
+             (xrechnung_faults.config #>> '{standard,guideline}'::text[]) AS guideline) p
+      CROSS JOIN LATERAL ( VALUES (erp.lacks(xrechnung_faults.config, VARIADIC ARRAY['buyerReference'::text]),'BR-DE-15'::text,'order.buyerReference'::text,'The buyer reference is missing, such as a Leitweg-ID. The order has it, or the customer.'::text), ((NOT ((xrechnung_faults.config ->> 'typeCode'::text) = ANY (ARRAY['326'::text, '380'::text, '381'::text, '384'::text, '389'::text, '875'::text, '876'::text, '877'::text]))),'BR-DE-17'::text,'invoice.typeCode'::text,format('XRechnung has no documents of the type %s.'::text, (xrechnung_faults.config ->> 'typeCode'::text))), (erp.breaks_skonto((xrechnung_faults.config ->> 'paymentTerms'::text)),'BR-DE-18'::text,'merchant.paymentTerms'::text,'A line of the payment terms begins with #, but is not like #SKONTO#TAGE=14#PROZENT=2.00#.'::text), (((p.means = '58'::text) AND (NOT erp.is_blank(p.iban)) AND (NOT erp.is_iban(replace(p.iban, ' '::text, ''::text)))),'BR-DE-19'::text,'merchant.iban'::text,format('The merchant''s IBAN %s is not valid.'::text, p.iban)), ((p.guideline !~ '^urn:cen\.eu:en16931:\d+#compliant#urn:xeinkauf\.de:kosit:xrechnung_\d'::text),'BR-DE-21'::text,'invoiceForm.guideline'::text,format('The form''s identifier %s is not of XRechnung.'::text, p.guideline)), ((p.means = ANY (ARRAY['48'::text, '54'::text, '55'::text])),'BR-DE-24-a'::text,'paymentMethod.meansCode'::text,'The data of the card are missing, which this code of the payment method needs.'::text), ((p.means = '59'::text),'BR-DE-25-a'::text,'paymentMethod.meansCode'::text,'The data of the direct debit are missing, which this code of the payment method needs.'::text), ((p.means = '49'::text),'PEPPOL-EN16931-R061'::text,'paymentMethod.meansCode'::text,'The mandate of the direct debit is missing, which this code of the payment method needs.'::text), ((((xrechnung_faults.config ->> 'typeCode'::text) = '384'::text) AND erp.lacks(xrechnung_faults.config, VARIADIC ARRAY['referencedDocumentNumber'::text])),'BR-DE-26'::text,'invoice.referencedDocumentNumber'::text,'The number of the invoice that is cancelled is missing.'::text), (erp.lacks(xrechnung_faults.config, VARIADIC ARRAY['standard'::text, 'businessProcess'::text]),'PEPPOL-EN16931-R001'::text,'invoiceForm.businessProcess'::text,'The form of the invoice has no identifier of the business process.'::text), (erp.lacks(xrechnung_faults.config, VARIADIC ARRAY['buyer'::text, 'electronicAddress'::text, 'id'::text]),'PEPPOL-EN16931-R010'::text,'customer.electronicAddress'::text,'The buyer''s electronic address is missing.'::text), (erp.lacks(xrechnung_faults.config, VARIADIC ARRAY['seller'::text, 'electronicAddress'::text, 'id'::text]),'PEPPOL-EN16931-R020'::text,'merchant.electronicAddress'::text,'The merchant''s electronic address is missing.'::text)) f(is_broken, rule, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.xrechnung_faults(jsonb) to service_writer;
+comment on function erp.xrechnung_faults(jsonb) is 'Returns the rules of XRechnung that the references and the means of payment of an invoice break. See erp.invoice_faults.';
+
+CREATE OR REPLACE FUNCTION erp.xrechnung_party_faults(config jsonb)
+ RETURNS TABLE(rule text, field text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT f.rule,
+     f.field,
+     f.message
+    FROM ((( SELECT (xrechnung_party_faults.config -> 'seller'::text) AS seller,
+             (xrechnung_party_faults.config -> 'billingAddress'::text) AS buyer,
+             erp.invoice_destination(xrechnung_party_faults.config) AS destination,
+             (xrechnung_party_faults.config #>> '{seller,phone}'::text[]) AS phone,
+             (xrechnung_party_faults.config #>> '{seller,email}'::text[]) AS email) p
+      CROSS JOIN LATERAL ( SELECT erp.lacks(p.seller, VARIADIC ARRAY['contactName'::text]) AS no_name,
+             erp.lacks(p.seller, VARIADIC ARRAY['phone'::text]) AS no_phone,
+             erp.lacks(p.seller, VARIADIC ARRAY['email'::text]) AS no_email,
+             (NOT erp.is_empty_address((p.seller -> 'address'::text))) AS has_seat,
+             (NOT erp.is_empty_address(p.buyer)) AS has_buyer,
+             (NOT erp.is_empty_address(p.destination)) AS has_destination) h)
+      CROSS JOIN LATERAL ( VALUES ((h.no_name AND h.no_phone AND h.no_email),'BR-DE-2'::text,'merchant.contactName'::text,'The merchant''s contact is missing: a name, a phone number and an e-mail address.'::text), ((h.no_name AND (NOT (h.no_phone AND h.no_email))),'BR-DE-5'::text,'merchant.contactName'::text,'The name of the merchant''s contact is missing.'::text), ((h.no_phone AND (NOT (h.no_name AND h.no_email))),'BR-DE-6'::text,'merchant.phone'::text,'The merchant''s phone number is missing.'::text), ((h.no_email AND (NOT (h.no_name AND h.no_phone))),'BR-DE-7'::text,'merchant.email'::text,'The merchant''s e-mail address is missing.'::text), (((NOT h.no_phone) AND (p.phone !~ '[0-9].*[0-9].*[0-9]'::text)),'BR-DE-27'::text,'merchant.phone'::text,format('The merchant''s phone number %s must have three digits or more.'::text, p.phone)), (((NOT h.no_email) AND (btrim(p.email) !~ '^[^@\s]+@([^@.\s]+\.)+[^@.\s]+$'::text)),'BR-DE-28'::text,'merchant.email'::text,format('The merchant''s e-mail address %s is not valid.'::text, p.email)), ((h.has_seat AND erp.lacks(p.seller, VARIADIC ARRAY['address'::text, 'city'::text])),'BR-DE-3'::text,'merchant.address.city'::text,'The city of the merchant''s address is missing.'::text), ((h.has_seat AND erp.lacks(p.seller, VARIADIC ARRAY['address'::text, 'zipcode'::text])),'BR-DE-4'::text,'merchant.address.zipcode'::text,'The post code of the merchant''s address is missing.'::text), ((h.has_buyer AND erp.lacks(p.buyer, VARIADIC ARRAY['city'::text])),'BR-DE-8'::text,'order.billingAddress.city'::text,'The city of the buyer''s address is missing.'::text), ((h.has_buyer AND erp.lacks(p.buyer, VARIADIC ARRAY['zipcode'::text])),'BR-DE-9'::text,'order.billingAddress.zipcode'::text,'The post code of the buyer''s address is missing.'::text), ((h.has_destination AND erp.lacks(p.destination, VARIADIC ARRAY['city'::text])),'BR-DE-10'::text,'order.shippingAddress.city'::text,'The city of the shipping address is missing.'::text), ((h.has_destination AND erp.lacks(p.destination, VARIADIC ARRAY['zipcode'::text])),'BR-DE-11'::text,'order.shippingAddress.zipcode'::text,'The post code of the shipping address is missing.'::text)) f(is_broken, rule, field, message))
+   WHERE f.is_broken;
+END;
+grant execute on function erp.xrechnung_party_faults(jsonb) to service_writer;
+comment on function erp.xrechnung_party_faults(jsonb) is 'Returns the rules of XRechnung that the seller''s contact and the addresses of an invoice break. See erp.invoice_faults.';
 
 create schema events;
 grant usage on schema events to service_api;
@@ -23551,7 +26112,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'customer.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Customer/' || n.id as id, n.email as email, n.guest as guest, n.title as title, n.active as active, n.vat_ids as "vatIds", n.company as company, 'gid://service/CustomerGroup/' || n.group_id as "groupId", n.last_name as "lastName", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.first_name as "firstName", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.account_type as "accountType", 'gid://service/Salutation/' || n.salutation_id as "salutationId", n.storefront_id as "storefrontId", n.customer_number as "customerNumber", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", 'gid://service/CustomerGroup/' || n.requested_group_id as "requestedGroupId", 'gid://service/SalesChannel/' || n.bound_sales_channel_id as "boundSalesChannelId", 'gid://service/PaymentMethod/' || n.default_payment_method_id as "defaultPaymentMethodId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'customer.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Customer/' || n.id as id, n.email as email, n.guest as guest, n.title as title, n.active as active, n.vat_ids as "vatIds", n.company as company, 'gid://service/CustomerGroup/' || n.group_id as "groupId", n.last_name as "lastName", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.first_name as "firstName", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.account_type as "accountType", n.invoice_form as "invoiceForm", 'gid://service/Salutation/' || n.salutation_id as "salutationId", n.storefront_id as "storefrontId", n.buyer_reference as "buyerReference", n.customer_number as "customerNumber", n.registration_id as "registrationId", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", 'gid://service/CustomerGroup/' || n.requested_group_id as "requestedGroupId", n.electronic_address as "electronicAddress", 'gid://service/SalesChannel/' || n.bound_sales_channel_id as "boundSalesChannelId", 'gid://service/PaymentMethod/' || n.default_payment_method_id as "defaultPaymentMethodId", n.electronic_address_scheme as "electronicAddressScheme") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -23568,7 +26129,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Customer/' || n.id as id, n.email as email, n.guest as guest, n.title as title, n.active as active, n.vat_ids as "vatIds", n.company as company, 'gid://service/CustomerGroup/' || n.group_id as "groupId", n.last_name as "lastName", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.first_name as "firstName", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.account_type as "accountType", 'gid://service/Salutation/' || n.salutation_id as "salutationId", n.storefront_id as "storefrontId", n.customer_number as "customerNumber", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", 'gid://service/CustomerGroup/' || n.requested_group_id as "requestedGroupId", 'gid://service/SalesChannel/' || n.bound_sales_channel_id as "boundSalesChannelId", 'gid://service/PaymentMethod/' || n.default_payment_method_id as "defaultPaymentMethodId") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.invoice_form is distinct from o.invoice_form then 'invoiceForm' end, case when n.buyer_reference is distinct from o.buyer_reference then 'buyerReference' end, case when n.electronic_address is distinct from o.electronic_address then 'electronicAddress' end, case when n.electronic_address_scheme is distinct from o.electronic_address_scheme then 'electronicAddressScheme' end, case when n.registration_id is distinct from o.registration_id then 'registrationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Customer/' || n.id as id, n.email as email, n.guest as guest, n.title as title, n.active as active, n.vat_ids as "vatIds", n.company as company, 'gid://service/CustomerGroup/' || n.group_id as "groupId", n.last_name as "lastName", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.first_name as "firstName", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.account_type as "accountType", n.invoice_form as "invoiceForm", 'gid://service/Salutation/' || n.salutation_id as "salutationId", n.storefront_id as "storefrontId", n.buyer_reference as "buyerReference", n.customer_number as "customerNumber", n.registration_id as "registrationId", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", 'gid://service/CustomerGroup/' || n.requested_group_id as "requestedGroupId", n.electronic_address as "electronicAddress", 'gid://service/SalesChannel/' || n.bound_sales_channel_id as "boundSalesChannelId", 'gid://service/PaymentMethod/' || n.default_payment_method_id as "defaultPaymentMethodId", n.electronic_address_scheme as "electronicAddressScheme") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -23752,7 +26313,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'product.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Product/' || n.id as id, n.gtin as gtin, n.name as name, 'gid://service/Product/' || n.parent_id as "parentId", n.description as description, n.reorder_point as "reorderPoint", n.physical_stock as "physicalStock", n.product_number as "productNumber", n.reserved_stock as "reservedStock", n.available_stock as "availableStock", 'gid://service/Product/' || n.canonical_product_id as "canonicalProductId", n.manufacturer_number as "manufacturerNumber", n.storefront_variants as "storefrontVariants", to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "lastSupplierOrderAt", n.target_maximum_quantity as "targetMaximumQuantity", n.stock_not_available_for_sale as "stockNotAvailableForSale", n.open_supplier_order_quantity as "openSupplierOrderQuantity") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'product.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Product/' || n.id as id, n.gtin as gtin, n.name as name, 'gid://service/Product/' || n.parent_id as "parentId", n.unit_code as "unitCode", n.description as description, n.reorder_point as "reorderPoint", n.physical_stock as "physicalStock", n.product_number as "productNumber", n.reserved_stock as "reservedStock", n.available_stock as "availableStock", 'gid://service/Product/' || n.canonical_product_id as "canonicalProductId", n.manufacturer_number as "manufacturerNumber", n.storefront_variants as "storefrontVariants", to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "lastSupplierOrderAt", n.target_maximum_quantity as "targetMaximumQuantity", n.stock_not_available_for_sale as "stockNotAvailableForSale", n.open_supplier_order_quantity as "openSupplierOrderQuantity") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -23769,7 +26330,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Product/' || n.id as id, n.gtin as gtin, n.name as name, 'gid://service/Product/' || n.parent_id as "parentId", n.description as description, n.reorder_point as "reorderPoint", n.physical_stock as "physicalStock", n.product_number as "productNumber", n.reserved_stock as "reservedStock", n.available_stock as "availableStock", 'gid://service/Product/' || n.canonical_product_id as "canonicalProductId", n.manufacturer_number as "manufacturerNumber", n.storefront_variants as "storefrontVariants", to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "lastSupplierOrderAt", n.target_maximum_quantity as "targetMaximumQuantity", n.stock_not_available_for_sale as "stockNotAvailableForSale", n.open_supplier_order_quantity as "openSupplierOrderQuantity") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.unit_code is distinct from o.unit_code then 'unitCode' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Product/' || n.id as id, n.gtin as gtin, n.name as name, 'gid://service/Product/' || n.parent_id as "parentId", n.unit_code as "unitCode", n.description as description, n.reorder_point as "reorderPoint", n.physical_stock as "physicalStock", n.product_number as "productNumber", n.reserved_stock as "reservedStock", n.available_stock as "availableStock", 'gid://service/Product/' || n.canonical_product_id as "canonicalProductId", n.manufacturer_number as "manufacturerNumber", n.storefront_variants as "storefrontVariants", to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "lastSupplierOrderAt", n.target_maximum_quantity as "targetMaximumQuantity", n.stock_not_available_for_sale as "stockNotAvailableForSale", n.open_supplier_order_quantity as "openSupplierOrderQuantity") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -23784,7 +26345,7 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'order.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Order/' || n.id as id, n.state as state, n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", n.amount_total as "amountTotal", n.order_number as "orderNumber", n.payment_state as "paymentState", n.storefront_id as "storefrontId", n.delivery_state as "deliveryState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.tracking_codes as "trackingCodes", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'order.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Order/' || n.id as id, n.state as state, n.due_date as "dueDate", n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", n.paid_amount as "paidAmount", n.amount_total as "amountTotal", n.order_number as "orderNumber", n.exchange_rate as "exchangeRate", n.payment_state as "paymentState", n.storefront_id as "storefrontId", n.delivery_state as "deliveryState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.tracking_codes as "trackingCodes", n.buyer_reference as "buyerReference", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", n.exchange_rate_date as "exchangeRateDate", n.exchange_rate_source as "exchangeRateSource", n.purchase_order_number as "purchaseOrderNumber") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -23801,7 +26362,7 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Order/' || n.id as id, n.state as state, n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", n.amount_total as "amountTotal", n.order_number as "orderNumber", n.payment_state as "paymentState", n.storefront_id as "storefrontId", n.delivery_state as "deliveryState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.tracking_codes as "trackingCodes", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId") d where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.buyer_reference is distinct from o.buyer_reference then 'buyerReference' end, case when n.purchase_order_number is distinct from o.purchase_order_number then 'purchaseOrderNumber' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.paid_amount is distinct from o.paid_amount then 'paidAmount' end, case when n.exchange_rate is distinct from o.exchange_rate then 'exchangeRate' end, case when n.exchange_rate_date is distinct from o.exchange_rate_date then 'exchangeRateDate' end, case when n.exchange_rate_source is distinct from o.exchange_rate_source then 'exchangeRateSource' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Order/' || n.id as id, n.state as state, n.due_date as "dueDate", n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", n.paid_amount as "paidAmount", n.amount_total as "amountTotal", n.order_number as "orderNumber", n.exchange_rate as "exchangeRate", n.payment_state as "paymentState", n.storefront_id as "storefrontId", n.delivery_state as "deliveryState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.tracking_codes as "trackingCodes", n.buyer_reference as "buyerReference", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", n.exchange_rate_date as "exchangeRateDate", n.exchange_rate_source as "exchangeRateSource", n.purchase_order_number as "purchaseOrderNumber") d where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -23981,7 +26542,7 @@ BEGIN ATOMIC
              ELSE f.value
          END), '{}'::jsonb))
     FROM (events.topic t
-      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
+      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Customer'::text,'buyerReference'::text,'null'::jsonb), ('Customer'::text,'electronicAddress'::text,'null'::jsonb), ('Customer'::text,'electronicAddressScheme'::text,'null'::jsonb), ('Customer'::text,'registrationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('Order'::text,'buyerReference'::text,'null'::jsonb), ('Order'::text,'purchaseOrderNumber'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
    WHERE (t.name = anonymous_data.topic);
 END;
 comment on function events.anonymous_data(text,uuid,jsonb) is 'Returns the data of an event without what identifies a customer. Data that is anonymous already stays the same.';
@@ -25011,6 +27572,7 @@ BEGIN ATOMIC
              (product_update_events.n).gtin AS gtin,
              (product_update_events.n).name AS name,
              ('gid://service/Product/'::text || (product_update_events.n).parent_id) AS "parentId",
+             (product_update_events.n).unit_code AS "unitCode",
              (product_update_events.n).description AS description,
              (product_update_events.n).reorder_point AS "reorderPoint",
              (product_update_events.n).physical_stock AS "physicalStock",
@@ -25480,19 +28042,26 @@ BEGIN ATOMIC
           OFFSET 0) c(changed)
       CROSS JOIN LATERAL ( SELECT ('gid://service/Order/'::text || (sales_order_update_events.n).id) AS id,
              (sales_order_update_events.n).state AS state,
+             (sales_order_update_events.n).due_date AS "dueDate",
              (sales_order_update_events.n).amount_net AS "amountNet",
              to_char(((sales_order_update_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "createdAt",
              to_char(((sales_order_update_events.n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "updatedAt",
              ('gid://service/Currency/'::text || (sales_order_update_events.n).currency_id) AS "currencyId",
              ('gid://service/Customer/'::text || (sales_order_update_events.n).customer_id) AS "customerId",
+             (sales_order_update_events.n).paid_amount AS "paidAmount",
              (sales_order_update_events.n).amount_total AS "amountTotal",
              (sales_order_update_events.n).order_number AS "orderNumber",
+             (sales_order_update_events.n).exchange_rate AS "exchangeRate",
              (sales_order_update_events.n).payment_state AS "paymentState",
              (sales_order_update_events.n).storefront_id AS "storefrontId",
              (sales_order_update_events.n).delivery_state AS "deliveryState",
              to_char(((sales_order_update_events.n).order_date_time AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "orderDateTime",
              (sales_order_update_events.n).tracking_codes AS "trackingCodes",
-             ('gid://service/SalesChannel/'::text || (sales_order_update_events.n).sales_channel_id) AS "salesChannelId") d)
+             (sales_order_update_events.n).buyer_reference AS "buyerReference",
+             ('gid://service/SalesChannel/'::text || (sales_order_update_events.n).sales_channel_id) AS "salesChannelId",
+             (sales_order_update_events.n).exchange_rate_date AS "exchangeRateDate",
+             (sales_order_update_events.n).exchange_rate_source AS "exchangeRateSource",
+             (sales_order_update_events.n).purchase_order_number AS "purchaseOrderNumber") d)
    WHERE (((c.changed <> '{}'::text[]) AND true) OR ((((sales_order_update_events.n).state IS DISTINCT FROM (sales_order_update_events.o).state) OR ((sales_order_update_events.n).delivery_state IS DISTINCT FROM (sales_order_update_events.o).delivery_state) OR ((sales_order_update_events.n).payment_state IS DISTINCT FROM (sales_order_update_events.o).payment_state)) AND true));
 END;
 grant execute on function events.sales_order_update_events(erp.sales_order,erp.sales_order) to service_booker;
@@ -26840,6 +29409,12 @@ create view ledger.proof with (security_invoker=true) as
             'upheld'::text
            FROM ledger.broken_rules() b(rule, id)
         UNION ALL
+         SELECT n.figure,
+            n.id,
+            n.stored,
+            n.expected
+           FROM erp.number_proof n
+        UNION ALL
          SELECT 'movement_sequence.sequence'::text,
             'last'::text,
             COALESCE(max(s.sequence), 0::bigint)::text AS "coalesce",
@@ -27838,11 +30413,14 @@ CREATE OR REPLACE FUNCTION ledger.keep_cancellations()
 AS $function$
 begin
   if exists (
-    select from new_rows n
-    join erp.document_type k on k.id = n.document_type_id and k.technical_name in ('credit_note', 'storno')
-    join erp.document d on d.referenced_document_id = n.referenced_document_id
+    select from (select distinct n.referenced_document_id as id from new_rows n) r
+    join erp.document i on i.id = r.id
+    join erp.document d on d.referenced_document_id = i.id
     join erp.document_type t on t.id = d.document_type_id and t.technical_name in ('credit_note', 'storno')
-    group by n.referenced_document_id having count(distinct d.id) > 1
+    group by i.id
+    having count(*) > 1 and (bool_or(t.technical_name = 'storno') or coalesce(
+      sum(erp.credited_total(d.config, i.config)) > max(erp.credited_total(i.config, i.config)), true
+    ))
   ) then
     perform mutation.refuse('INVALID', 'The invoice has been taken back already.');
   end if;
@@ -27853,7 +30431,7 @@ begin
 end
 $function$;
 alter function ledger.keep_cancellations() owner to service_ledger;
-comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a cancellation invoice cancels the invoice that it refers to. An invoice can be taken back only once, by a cancellation invoice or a credit note. User error INVALID.';
+comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a cancellation invoice cancels the invoice that it refers to. An invoice is taken back once, by a cancellation invoice or by credit notes, which together credit at most its total. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_count()
  RETURNS trigger

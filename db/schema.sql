@@ -10701,7 +10701,7 @@ AS $function$
   )::api_unstable.document_create_payload
 $function$;
 grant execute on function api_unstable.document_create(api_unstable.document_create_input) to service_writer;
-comment on function api_unstable.document_create(api_unstable.document_create_input) is '@requiresScopes orders:write
+comment on function api_unstable.document_create(api_unstable.document_create_input) is '@requiresScopes documents:write orders:write
 @userErrors NOT_FOUND REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES
 @warnings DOCUMENT_INCOMPLETE
 Makes a document of an order after it was shipped. An invoice charges what was shipped and what no other invoice charges; with the first go the lines that are no products, such as the costs of shipping. An order without goods is charged as it is. A storno cancels an invoice: what it charged can be invoiced again. A credit_note gives the money of an invoice back, of the whole or of lines, and what it charged is not charged again. An invoice is taken back once: by a storno, or by credit notes up to its total. A prepayment charges an amount before the shipment; invoices deduct it once it is paid.';

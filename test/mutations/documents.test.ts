@@ -247,6 +247,24 @@ describe("documentCreate of an invoice", () => {
   });
 });
 
+describe("documentCreate", () => {
+  it("is allowed by the scope of documents or of orders, and by no other", async () => {
+    const order = await assigned([nails(3)]);
+    await done(parcel(order, 1));
+    for (const write of ["documents", "orders"]) {
+      const token = await shop.token({ read: ["documents", "orders"], write: [write] });
+      await done(create(order, "delivery_note", {}, { token }));
+    }
+    const token = await shop.token({ read: ["documents", "orders"], write: ["products"] });
+    const { body } = await shop.tryMutate(
+      "documentCreate",
+      { orderId: order.id, documentType: "delivery_note" },
+      { token },
+    );
+    assert.equal(body.errors[0].extensions.code, "FORBIDDEN");
+  });
+});
+
 describe("documentCreate of a delivery note", () => {
   it("lists the newest parcel, or the one that is named", async () => {
     const order = await assigned([nails(5)]);

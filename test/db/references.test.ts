@@ -110,8 +110,7 @@ describe("what movements refer to", () => {
 
   it("keeps its key", async () => {
     await assert.rejects(
-      rows("update erp.sales_order set id = uuidv7() where id = (select id from erp.sales_order o
-           where not exists (select from erp.document d where d.order_id = o.id) limit 1)"),
+      rows("update erp.sales_order set id = uuidv7() where id = (select id from erp.sales_order limit 1)"),
       { code: "23503", message: /erp\.sales_order/ },
     );
   });

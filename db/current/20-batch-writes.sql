@@ -36,6 +36,10 @@ comment on constraint batch_production_date_is_plausible on erp.batch is
   E'@userError OUT_OF_RANGE production_date\nThe year must be between 1900 and 9999.';
 comment on constraint batch_is_produced_before_it_expires on erp.batch is
   E'@userError INVALID production_date\nThe production date is after the best-before date.';
+comment on constraint batch_tag_tag_id_fkey on erp.batch_tag is '@internal erp.set_tags() creates missing tags';
+comment on column bulk.operation.resource is
+  'The kind of rows: products, customers, suppliers, warehouses, orders or batches; for an export, the field '
+  'of the query.';
 
 select api_meta.allow('service_writer', 'erp.batch',
   'update (number, comment, best_before_date, production_date, supplier_lot)');

@@ -5,7 +5,6 @@ alter table erp.batch
   add column if not exists production_date date,
   add column if not exists supplier_lot text collate "C";
 alter table erp.batch
-  drop constraint if exists batch_number_length,
   drop constraint if exists batch_comment_length,
   drop constraint if exists batch_supplier_lot_length,
   drop constraint if exists batch_best_before_date_is_plausible,
@@ -36,7 +35,8 @@ comment on constraint batch_production_date_is_plausible on erp.batch is
   E'@userError OUT_OF_RANGE production_date\nThe year must be between 1900 and 9999.';
 comment on constraint batch_is_produced_before_it_expires on erp.batch is
   E'@userError INVALID production_date\nThe production date is after the best-before date.';
-comment on constraint batch_tag_tag_id_fkey on erp.batch_tag is '@internal erp.set_tags() creates missing tags';
+comment on constraint batch_tag_tag_id_fkey on erp.batch_tag is
+  '@internal erp.set_tags() creates missing tags';
 comment on column bulk.operation.resource is
   'The kind of rows: products, customers, suppliers, warehouses, orders or batches; for an export, the field '
   'of the query.';

@@ -65,7 +65,9 @@ describe("batchesUpsert", () => {
   });
 
   it("knows batches of the same number apart by their product", async () => {
-    await shop.sql("insert into erp.product (product_number, is_batch_managed) values ('paint', true)");
+    await shop.owner.query(
+      "insert into erp.product (product_number, is_batch_managed) values ('paint', true)",
+    );
     const made = await upsert([
       { productNumber: "paint", number: "SAME" },
       { productNumber: "glue", number: "SAME" },
@@ -148,7 +150,7 @@ describe("batchesUpsert", () => {
     assert.equal(outcomes(answer), "UPDATED REFUSED");
   });
 
-  it("takes 250 rows, with as many statements as for a few, and no more rows", async () => {
+  it("takes 1 to 250 rows", async () => {
     const rows = Array.from({ length: 251 }, (_, n) => ({
       productNumber: "glue",
       number: `R${n}`,
@@ -246,7 +248,9 @@ describe("batchUpdate", () => {
         [[code, field]],
         JSON.stringify(changes).slice(0, 80),
       );
-    const [row] = await shop.sql(
+    const {
+      rows: [row],
+    } = await shop.owner.query(
       `select number, comment, updated_at from erp.batch where id = '${uuidOf(id)}'`,
     );
     assert.deepEqual(row, { number: "B3", comment: null, updated_at: null });

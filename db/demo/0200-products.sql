@@ -146,13 +146,18 @@ create function demo.batch_id(product_n bigint, batch integer)
 returns uuid language sql immutable parallel safe
 return case when batch is not null then demo.id('batch', product_n * 8 + batch) end;
 
-insert into erp.batch (id, product_id, number, comment, created_at, updated_at)
+insert into erp.batch (id, product_id, number, comment, best_before_date, production_date, supplier_lot,
+  created_at, updated_at)
 select demo.batch_id(p.n, i), p.id,
   'L' || to_char(at, 'YYMM') || '-' || demo.padded(demo.pick(p.n * 8 + i, 'lot', 1000), 3) || '-' || i,
   case
     when (p.n + i) % 4 = 0
       then demo.one_of(p.n + i, 'comment', array['Röstung Brasilien', 'Best before in 12 months',
     'Contrôle qualité fait']) end,
+  case when (p.n + i) % 5 > 0 then at::date + 120 + demo.pick(p.n * 8 + i, 'best before', 400) end,
+  case when (p.n + i) % 5 > 2 then at::date - 3 - demo.pick(p.n * 8 + i, 'produced', 20) end,
+  case when (p.n + i) % 4 > 1
+    then 'LOT ' || demo.padded(demo.pick(p.n * 8 + i, 'supplier lot', 100000), 5) end,
   at, case when (p.n + i) % 3 = 0 then at + interval '40 days' end
 from demo.stocked p, generate_series(1, p.batches) i,
   lateral (select demo.opening() - interval '10 days' as at) v

@@ -42,6 +42,7 @@ const keyed: [list: string, row: (key: string) => object, path: string][] = [
   ["products", (productNumber) => ({ productNumber }), "productNumber"],
   ["warehouses", (code) => ({ code, name: "W" }), "code"],
   ["suppliers", (number) => ({ number, name: "S" }), "number"],
+  ["batches", (number) => ({ number, productNumber: "glue" }), "number"],
   [
     "customers",
     (customerNumber) => person(`n${customerNumber.length}`, { customerNumber }),
@@ -122,6 +123,7 @@ describe("unique keys within a call", () => {
     ["products", "productNumber", () => ({}), "product", "product_number"],
     ["warehouses", "code", () => ({ name: "W" }), "warehouse", "code"],
     ["suppliers", "number", () => ({ name: "S" }), "supplier", "number"],
+    ["batches", "number", () => ({ productNumber: "glue" }), "batch", "number"],
     ["customers", "customerNumber", (key) => person(`n-${key}`, {}), "customer", "customer_number"],
     ["customers", "storefrontId", (key) => person(`s-${key}`, {}), "customer", "storefront_id"],
     ["orders", "orderNumber", () => ({ currencyId: shop.id.EUR }), "sales_order", "order_number"],

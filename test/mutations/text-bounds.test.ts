@@ -34,6 +34,7 @@ const orderLine = (rest: object) =>
 const customer = (rest: object) => ({ customers: [{ customerNumber: "C-1", ...rest }] });
 const supplier = (rest: object) => ({ suppliers: [{ number: next(), name: "S", ...rest }] });
 const product = (rest: object) => ({ products: [{ productNumber: next(), ...rest }] });
+const batch = (rest: object) => ({ batches: [{ productNumber: "glue", number: next(), ...rest }] });
 const supplierOrder = (rest: object) => ({ supplierId: shop.id.acme, ...rest });
 const street = (text: string) => ({ street: text });
 
@@ -61,6 +62,12 @@ const inputs: [name: string, field: string, most: number, input: (text: string) 
     9986,
     (text) => ({ warehouses: [{ code: next(), name: "W", address: street(text) }] }),
   ],
+  ["batchesUpsert", "batches.0.number", 255, (number) => batch({ number })],
+  ["batchesUpsert", "batches.0.comment", 10_000, (comment) => batch({ comment })],
+  ["batchesUpsert", "batches.0.supplierLot", 255, (supplierLot) => batch({ supplierLot })],
+  ["batchUpdate", "number", 255, (number) => ({ id: shop.id.N1, number })],
+  ["batchUpdate", "comment", 10_000, (comment) => ({ id: shop.id.G1, comment })],
+  ["batchUpdate", "supplierLot", 255, (supplierLot) => ({ id: shop.id.G1, supplierLot })],
   ["warehouseCreate", "address", 9986, (text) => ({ code: next(), name: "W", address: street(text) })],
   ["productsUpsert", "products.0.description", 65_535, (description) => product({ description })],
   [

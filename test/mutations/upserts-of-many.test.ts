@@ -28,6 +28,7 @@ const rowsOf: Record<string, (n: number, ids: Record<string, string>) => object>
   }),
   suppliers: (n) => ({ number: `many-${n}`, name: `Many ${n}` }),
   warehouses: (n) => ({ code: `many-${n}`, name: `Many ${n}` }),
+  batches: (n, { product }) => ({ product_number: product, number: `many-${n}`, tags: ["many"] }),
   orders: (n, { channel }) => ({
     storefront_id: `many-${n}`,
     sales_channel_id: channel,
@@ -59,7 +60,8 @@ describe("an upsert of many rows", () => {
         insert into erp.sales_channel (name, country_id, currency_id, customer_group_id, payment_method_id)
         select '{"en-GB":"Shop"}', (select id from erp.country limit 1), c.id,
           (select id from erp.customer_group limit 1), (select id from erp.payment_method limit 1)
-        from erp.currency c where c.is_default_currency returning id as channel, currency_id as currency`)
+        from erp.currency c where c.is_default_currency returning id as channel, currency_id as currency,
+          (select product_number from erp.product where is_batch_managed limit 1) as product`)
     ).rows[0];
     // Each statement is told, also those within functions
     await client.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0;

@@ -206,10 +206,11 @@ describe("the lines of fulfillments", () => {
   });
 
   it("are objects with ids of their own", async () => {
-    const { list } = await shop.read(
-      "{ list: fulfillmentLineItemBatches(first: 1) { edges { node { id quantity batchId } } } }",
+    const { batch } = await shop.read(
+      "query ($id: ID!) { batch(id: $id) { fulfillmentLineItems(first: 1) { edges { node { id quantity batchId } } } } }",
+      { id: shop.id.G1 },
     );
-    const [node] = nodesOf(list);
+    const [node] = nodesOf(batch.fulfillmentLineItems);
     const { again } = await shop.read(
       "query ($id: ID!) { again: fulfillmentLineItemBatch(id: $id) { id quantity batchId } }",
       { id: node.id },
@@ -218,16 +219,22 @@ describe("the lines of fulfillments", () => {
   });
 });
 
-const scopes: Record<string, string[]> = {
+const scopes = {
   batchStocks: ["stocks", "batches"],
   stockMovementBatches: ["stocks", "batches"],
-  fulfillmentLineItemBatches: ["fulfillment_orders", "stocks", "batches"],
+  fulfillmentLineItems: ["fulfillment_orders", "stocks", "batches"],
 };
+const lists: [list: keyof typeof scopes, fields: string][] = [
+  ["batchStocks", "quantity"],
+  ["stockMovementBatches", "quantity"],
+  ["fulfillmentLineItems", "batches { edges { node { quantity } } }"],
+];
 
 describe("scopes", () => {
-  for (const [list, needed] of Object.entries(scopes)) {
-    const query = `{ ${list} { edges { node { quantity } } } }`;
-    it(`of ${list} are all needed`, async () => {
+  for (const [list, fields] of lists) {
+    const query = `{ ${list} { edges { node { ${fields} } } } }`;
+    const needed = scopes[list];
+    it(`of the batches in ${list} are all needed`, async () => {
       const whole = await shop.ask(await shop.token({ read: needed }), { query });
       assert.equal(whole.body.errors, undefined, whole.text);
       assert.ok(nodesOf(whole.body.data[list]).length > 0);
@@ -240,9 +247,9 @@ describe("scopes", () => {
   }
 
   const tables: [table: string, needed: string[]][] = [
-    ["ledger.batch_stock", scopes.batchStocks!],
-    ["ledger.stock_movement_batch", scopes.stockMovementBatches!],
-    ["erp.fulfillment_stock_movement", scopes.fulfillmentLineItemBatches!],
+    ["ledger.batch_stock", scopes.batchStocks],
+    ["ledger.stock_movement_batch", scopes.stockMovementBatches],
+    ["erp.fulfillment_stock_movement", scopes.fulfillmentLineItems],
   ];
   it("hold in Postgres as well: a table has no rows for those who lack one", async () => {
     const client = await shop.owner.connect();

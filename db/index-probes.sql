@@ -81,6 +81,9 @@ cross join lateral (
   select 2, 0, 'order', 'in the order of ' || array_to_string(l.key, ', '), '{}', (
     select format('order by %s limit 51', string_agg('v.' || quote_ident(k.name), ', ' order by k.nr))
     from unnest(l.key) with ordinality k (name, nr))
+  -- A view without a list of its own is read through relations only
+  where not exists (
+    select from api_meta.view_tag(l.view, 'behavior') b where b like '%-query:resource:connection%')
   union all
   select 3, r.position, 'relation', r.what, r.types, 'where ' || r.condition
   from relation r where r.view = l.view

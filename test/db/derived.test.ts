@@ -67,4 +67,40 @@ describe("what migrations derive", () => {
     await finish();
     assert.deepEqual(await mutations(), before);
   });
+
+  it("lets those read a table who have all scopes after allOf:, and one of the others", async () => {
+    const made = async (...tags: string[]) => {
+      const views = tags.map(
+        (
+          tag,
+          index,
+        ) => `create view api_unstable.notes${index} with (security_invoker = true) as select id from erp.note;
+          comment on view api_unstable.notes${index} is E'@primaryKey id\\n@requiresScopes ${tag}\\nA note.';`,
+      );
+      await used.client.query(
+        `create table erp.note (id uuid primary key); alter table erp.note enable row level security; ${views.join("\n")}
+         select api_meta.protect_reads()`,
+      );
+      const { rows } = await used.client.query(
+        `select pg_get_expr(polqual, polrelid) as condition from pg_policy where polrelid = 'erp.note'::regclass`,
+      );
+      await used.client.query("drop table erp.note cascade");
+      return rows.map(({ condition }) =>
+        condition.replace(
+          /\( SELECT auth\.has_scope\(VARIADIC '\{([^}]*)\}'::text\[\]\) AS has_scope\)/g,
+          "$1",
+        ),
+      );
+    };
+    assert.deepEqual(await made("a:read b:read"), ["a:read,b:read"]);
+    assert.deepEqual(await made("allOf: b:read a:read"), ["(a:read AND b:read)"]);
+    assert.deepEqual(await made("c:read", "allOf: a:read b:read"), ["(c:read OR (a:read AND b:read))"]);
+    assert.deepEqual(await made("a:read", "allOf: a:read b:read"), ["a:read"], "one scope is enough already");
+    assert.deepEqual(await made("allOf: a:read b:read", "allOf: b:read a:read c:read"), [
+      "(a:read AND b:read)",
+    ]);
+    assert.deepEqual(await made("anyOf: a:read b:read allOf: c:read"), [
+      "((a:read AND c:read) OR (b:read AND c:read))",
+    ]);
+  });
 });

@@ -126,21 +126,25 @@ test("every list has rows, most more than a page", async () => {
     all.filter(({ longest }) => longest === 0),
     [],
   );
-  // The shop has 3 sales channels and 3 warehouses, and 4 currencies; a product has a few batches and suppliers
+  // The shop has 3 sales channels and 3 warehouses, and 4 currencies; a product has a few batches and suppliers, as have stock and movements
   const short = all.filter(({ longest }) => longest < 11).map(({ view, field }) => `${view}.${field}`);
   assert.deepEqual(short.sort(), [
+    "batches.stocks",
     "countries.salesChannelDefaultAssignments",
     "countries.salesChannels",
     "currencies.salesChannelDefaultAssignments",
     "currencies.salesChannels",
     "customer_groups.registrationSalesChannels",
     "customer_groups.salesChannels",
+    "fulfillment_line_items.batches",
     "payment_methods.salesChannels",
     "products.batches",
     "products.supplierConfigurations",
     "products.warehouseConfigurations",
     "products.warehouseStocks",
     "sales_channels.currencies",
+    "stock_movements.batches",
+    "stocks.batches",
     "warehouses.location",
   ]);
 });

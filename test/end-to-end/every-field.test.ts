@@ -44,8 +44,11 @@ for (const version of ["2026-06-unstable", "unstable"]) {
           const { edges, pageInfo } = body.data[list];
           assert.ok(edges.length > 0, "no rows");
           for (const { node } of edges) {
-            // Images are known by their product and place
-            assert.match(node.id, new RegExp(`^gid://service/${type.name}/[0-9a-f-]{36}(/\\d+)?$`));
+            // Images are known by their product and place, the batches of stock by both
+            assert.match(
+              node.id,
+              new RegExp(`^gid://service/${type.name}/[0-9a-f-]{36}(/(\\d+|[0-9a-f-]{36}))?$`),
+            );
             for (const [name, value] of Object.entries(node)) if (value !== null) seen.add(name);
           }
           last = edges.at(-1).node;

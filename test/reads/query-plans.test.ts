@@ -262,6 +262,36 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
     async () => ({ id: await firstOf("warehouses") }),
   ],
   [
+    "stocks with their batches",
+    `{ stocks(first: 50) { edges { node { quantity
+      batches(first: 5) { edges { node { quantity batch { number } } } } } } pageInfo { hasNextPage } } }`,
+  ],
+  [
+    "movements with their batches",
+    `{ stockMovements(first: 100) { edges { node { quantity batches { edges { node { quantity batch { number product { id } } } } } } } } }`,
+  ],
+  [
+    "lines of fulfillments with their batches and the bins that they came from",
+    `{ fulfillments(first: 20) { edges { node { lineItems(first: 10) { edges { node { quantity
+      batches { edges { node { quantity batch { number } stockMovement { sourceBinLocation { code } } } }
+        aggregates { count sum { quantity } } } } } } } } } }`,
+  ],
+  [
+    "a batch: where it lies, what moved it, and which orders got it",
+    `query ($id: ID!) { batch(id: $id) { number
+      stocks(first: 50) { edges { node { quantity stock { binLocation { code } warehouse { code } order { id } } } } }
+      stockMovements(first: 50) { edges { node { quantity stockMovement { createdAt } } } pageInfo { hasNextPage } }
+      fulfillmentLineItems(first: 50) { edges { node { quantity fulfillmentLineItem { fulfillmentOrderLineItem {
+        fulfillmentOrder { destinationOrder { orderNumber } } } } } } } } }`,
+    async () => ({ id: await firstOf("batches") }),
+  ],
+  [
+    "places that a batch is in, by their warehouse",
+    `query ($batch: ID!, $warehouse: ID!) { batchStocks(first: 20, filter: { batchId: { equals: $batch },
+      stock: { binLocation: { warehouseId: { equals: $warehouse } } } }) { edges { node { quantity } } } }`,
+    async () => ({ batch: await firstOf("batches"), warehouse: await firstOf("warehouses") }),
+  ],
+  [
     "several lists at once",
     `{ a: products(first: 3) { edges { node { id } } } b: orders(first: 3) { edges { node { id } } }
        c: stocks(first: 3) { edges { node { id } } } d: fulfillments(first: 3) { edges { node { id } } } }`,

@@ -4,7 +4,7 @@ import { makeFormats } from "./formats.ts";
 import type { Formats } from "./formats.ts";
 import { pdfLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
-import { grey, mm, textWidth } from "./letter.ts";
+import { grey, isText, joinedTexts, mm, textWidth } from "./letter.ts";
 import { giroCode, paymentTerms } from "./payment.ts";
 import { breakLongWords } from "./text.ts";
 
@@ -76,20 +76,26 @@ function lineColumns(config: PdfConfig, labels: Labels, formats: Formats): Colum
 
 function describeLine(line: PdfLine, labels: Labels, formats: Formats): Content {
   const { label, description, productNumber } = line;
-  const number = productNumber === null ? null : `${labels.productNumber} ${productNumber}`;
-  const details = [number, description].filter((text) => text !== null).join(" · ");
-  const smaller = (text: string): Content => ({ text: breakLongWords(text), color: grey, fontSize: 8 });
+  const small = (text: string) => ({ text: breakLongWords(text), color: grey, fontSize: 8 });
+  const number = productNumber === null ? [] : [small(`\u2003${productNumber}`)];
+  const details = [
+    description,
+    line.isShare ? labels.share : null,
+    discount(line, labels, formats),
+    line.orderedQuantity ? partialDelivery(line, line.orderedQuantity, labels, formats) : null,
+  ];
   return {
-    stack: [
-      { text: breakLongWords(label ?? "") },
-      ...(details === "" ? [] : [smaller(details)]),
-      ...(line.isShare ? [smaller(labels.share)] : []),
-      ...(line.discount?.reason ? [smaller(line.discount.reason)] : []),
-      ...(line.orderedQuantity
-        ? [smaller(partialDelivery(line, line.orderedQuantity, labels, formats))]
-        : []),
-    ],
+    stack: [{ text: [breakLongWords(label ?? ""), ...number] }, ...details.filter(isText).map(small)],
   };
+}
+
+/** Returns the discount that a line's total contains, in the kind of prices that the lines show. */
+function discount({ discount, quantity, unitPrice, total }: PdfLine, labels: Labels, { amount }: Formats) {
+  if (!discount) return null;
+  const off = (total ?? 0) - quantity * (unitPrice ?? 0);
+  return Math.abs(off) < 0.005
+    ? discount.reason
+    : joinedTexts([`${labels.discount} ${amount(off)}`, discount.reason], ", ");
 }
 
 /** Returns the ordered, earlier and later units of a line that is only partly in the parcel. */
@@ -115,6 +121,7 @@ export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats)
   if (config.totals === null) return "";
   const { net, taxes, total, paid, due } = config.totals;
   const isTaxed = config.taxStatus !== "tax-free";
+  const taxStatus = labels.taxStatus[config.taxStatus];
   const rows: [label: string, amount: number, style?: object][] = [
     ...(isTaxed ? [[labels.net, net] as [string, number]] : []),
     ...(isTaxed ? taxes.filter(isCharged) : []).map(({ rate, net: on, tax }): [string, number] => [
@@ -150,8 +157,12 @@ export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats)
           },
         ],
       },
-      ...paymentTerms(config, labels, formats),
-      { text: taxNote(config, labels), fontSize: 8, color: grey, margin: [0, 8, 0, 0] },
+      ...[...paymentTerms(config, labels, formats), ...taxReasons(config, labels)].map((text): Content => ({
+        text: breakLongWords(text),
+        fontSize: 9,
+        margin: [0, 6, 0, 0],
+      })),
+      ...(isTaxed ? [{ text: taxStatus, fontSize: 8, color: grey, margin: [0, 8, 0, 0] } as Content] : []),
       ...taxInDefaultCurrency(config, labels, formats),
     ],
   };
@@ -176,14 +187,13 @@ type Tax = NonNullable<PdfConfig["totals"]>["taxes"][number];
 /** Whether a tax is one that is charged, perhaps at a rate of 0, rather than a reason for none. */
 const isCharged = ({ category }: Tax): boolean => !category || category === "S" || category === "Z";
 
-/** Whether prices include tax, and why there is none. */
-function taxNote({ taxStatus, taxExemption, totals }: PdfConfig, labels: Labels): string {
-  const reasons = new Set(totals!.taxes.map(({ reason }) => reason).filter((reason) => !!reason));
-  if (taxStatus !== "tax-free") return [labels.taxStatus[taxStatus], ...reasons].join(" ");
-  if (reasons.size > 0) return [...reasons].join(" ");
+/** Returns why there is no tax, for each category without. */
+function taxReasons({ taxStatus, taxExemption, totals }: PdfConfig, labels: Labels): string[] {
+  const reasons = new Set(totals!.taxes.map(({ reason }) => reason).filter(isText));
+  if (reasons.size > 0 || taxStatus !== "tax-free") return [...reasons];
   // Documents of earlier versions have only its name
   const named: Record<string, string> = labels.taxExemption;
-  return named[taxExemption ?? ""] ?? labels.taxStatus[taxStatus];
+  return [named[taxExemption ?? ""] ?? labels.taxStatus[taxStatus]];
 }
 
 const strongRow = { bold: true, fontSize: 11 };

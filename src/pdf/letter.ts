@@ -75,10 +75,15 @@ export function clipText(text: string, fontSize: number, lines: number, more: ob
 export const oneLine = (text: string, fontSize: number, more: object = {}): Content =>
   clipText(text.replaceAll("\n", " "), fontSize, 1, more);
 
-/** Splits long lines of an address, if all of it then fits into the window. Otherwise they will be cut. */
+/** Splits long lines of an address, the first ones first, as long as all of it fits into the window. */
 function windowLines(lines: string[]): string[] {
-  const split = lines.flatMap((line) => line.match(/\S.{0,51}(?=\s|$)|\S{1,52}/g) ?? []);
-  return split.length <= window.lines ? split : lines.slice(0, window.lines);
+  let free = window.lines - lines.length;
+  return lines.flatMap((line) => {
+    const parts = line.match(/\S.{0,51}(?=\s|$)|\S{1,52}/g) ?? [];
+    if (parts.length - 1 > free) return [line];
+    free -= parts.length - 1;
+    return parts;
+  });
 }
 
 /** The part above the title on the first page: the address in its window, and the document's details. */

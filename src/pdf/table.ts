@@ -93,9 +93,9 @@ function describeLine(line: PdfLine, labels: Labels, formats: Formats): Content 
 function discount({ discount, quantity, unitPrice, total }: PdfLine, labels: Labels, { amount }: Formats) {
   if (!discount) return null;
   const off = (total ?? 0) - quantity * (unitPrice ?? 0);
-  return Math.abs(off) < 0.005
-    ? discount.reason
-    : joinedTexts([`${labels.discount} ${amount(off)}`, discount.reason], ", ");
+  const shown =
+    typeof unitPrice === "number" && Math.abs(off) >= 0.005 ? `${labels.discount} ${amount(off)}` : null;
+  return joinedTexts([shown, discount.reason], ", ");
 }
 
 /** Returns the ordered, earlier and later units of a line that is only partly in the parcel. */

@@ -40,6 +40,8 @@ const currency = z.object({
 const seller = z
   .object({
     legalName: text,
+    /** Person or department for questions. */
+    contactName: text.optional(),
     address,
     email: text,
     phone: text,
@@ -96,7 +98,9 @@ export const pdfConfig = z.object({
   buyerReference: text.optional(),
   purchaseOrderNumber: text.optional(),
   /** Prepayment invoices that this invoice deducts. */
-  prepayments: z.array(z.object({ number: z.string(), date: day, total: amount, tax: amount })).nullish(),
+  prepayments: z
+    .array(z.object({ number: z.string().transform(plainText), date: day, total: amount, tax: amount }))
+    .nullish(),
   /** Null if the invoice has no XML. */
   standard: standard.nullish(),
   /** The XML that the PDF contains. */

@@ -38,7 +38,7 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
   const { bank } = seller;
   const columns = [
     [seller.legalName, ...addressLinesWithCountry(seller.address, seller.address?.countryName)],
-    [seller.phone, seller.email, seller.website],
+    [seller.contactName, seller.phone, seller.email, seller.website],
     [
       labelled(labels.vatId, seller.vatId),
       labelled(labels.taxNumber, seller.taxNumber),

@@ -54,9 +54,11 @@ const english = {
       "No VAT is charged: exemption for small enterprises (Article 284 of Directive 2006/112/EC).",
     export: "VAT-exempt export (Article 146 of Directive 2006/112/EC).",
     intra_community: "VAT-exempt intra-Community supply (Article 138 of Directive 2006/112/EC).",
+    reverse_charge: "Reverse charge: the customer owes the VAT (Article 196 of Directive 2006/112/EC).",
   },
   /** Label of a part of a discount on the whole order. */
   share: "Share of this document",
+  discount: "Discount",
   /** Label of a line that is only partly in the parcel. The last two counts are left out if they are 0. */
   part: (ordered: string, before: string | null, later: string | null) =>
     joinParts([
@@ -128,8 +130,10 @@ const german: Labels = {
       "Es wird keine Umsatzsteuer berechnet: Steuerbefreiung für Kleinunternehmer (Artikel 284 der Richtlinie 2006/112/EG).",
     export: "Steuerfreie Ausfuhrlieferung (Artikel 146 der Richtlinie 2006/112/EG).",
     intra_community: "Steuerfreie innergemeinschaftliche Lieferung (Artikel 138 der Richtlinie 2006/112/EG).",
+    reverse_charge: "Steuerschuldnerschaft des Leistungsempfängers (Artikel 196 der Richtlinie 2006/112/EG).",
   },
   share: "Anteil dieses Belegs",
+  discount: "Rabatt",
   part: (ordered, before, later) =>
     joinParts([
       `Von ${ordered} bestellten`,
@@ -196,8 +200,11 @@ const french: Labels = {
     export: "Exportation exonérée de TVA (article 146 de la directive 2006/112/CE).",
     intra_community:
       "Livraison intracommunautaire exonérée de TVA (article 138 de la directive 2006/112/CE).",
+    reverse_charge:
+      "Autoliquidation : la TVA est due par le client (article 196 de la directive 2006/112/CE).",
   },
   share: "Part de ce document",
+  discount: "Remise",
   part: (ordered, before, later) =>
     joinParts([`Sur ${ordered} commandés`, before && `${before} déjà livrés`, later && `${later} à suivre`]),
   outstanding: "À suivre :",

@@ -7,8 +7,9 @@ import { pdfLocale, labelsByLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
 import { bottomMargin, footer } from "./footer.ts";
 import { addressLines, grey, header, letterhead, margins, foldMarks, senderLine } from "./letter.ts";
-import { linesTable, totalsTable } from "./table.ts";
+import { linesTable } from "./table.ts";
 import { breakLongWords } from "./text.ts";
+import { totalsTable } from "./totals.ts";
 
 /**
  * Lays out a document for pdfmake. It depends only on the config, so the same config always gives the same document.
@@ -18,6 +19,13 @@ export function layOut(config: PdfConfig): TDocumentDefinitions {
   const labels = labelsByLocale[locale];
   const formats = makeFormats(locale, config.currency);
   const title = `${config.title} ${config.documentNumber ?? `(${labels.draft})`}`;
+  const ending = [
+    totalsTable(config, labels, formats),
+    outstanding(config, labels, formats),
+    deliveryAddress(config, labels),
+    smallPrint(config.seller?.footer),
+    // pdfmake gives an empty text the height of a line
+  ].filter((content) => content !== "");
   return {
     pageSize: "A4",
     pageMargins: [margins.left, margins.top, margins.right, bottomMargin(config)],
@@ -40,24 +48,10 @@ export function layOut(config: PdfConfig): TDocumentDefinitions {
         text: breakLongWords(labels.opening(referenced(config, labels, formats))[config.documentType]),
         margin: [0, 6, 0, 0],
       },
-      linesTable(config, labels, formats),
-      ending([
-        totalsTable(config, labels, formats),
-        outstanding(config, labels, formats),
-        deliveryAddress(config, labels),
-        smallPrint(config.seller?.footer),
-      ]),
+      ...linesTable(config, ending, labels, formats),
     ],
   };
 }
-
-/** Keeps what follows the lines on one page, unless it may be longer than one. */
-const ending = (stack: Content[]): Content => ({
-  // pdfmake gives an empty text the height of a line
-  stack: stack.filter((content) => content !== ""),
-  unbreakable: JSON.stringify(stack).length < maxUnbreakable,
-});
-const maxUnbreakable = 6_000;
 
 /** Returns the number of the reversed invoice, with its date if known. */
 function referenced(config: PdfConfig, labels: Labels, formats: Formats): string {

@@ -12,8 +12,8 @@ export const grey = "#5f6368";
 /** Width between the margins. */
 export const textWidth = 210 * mm - margins.left - margins.right;
 
-const window = { top: 45 * mm, width: 80 * mm, addressTop: 62.7 * mm, linesBelow: 6 };
-const titleTop = 98.5 * mm;
+const window = { top: 45 * mm, width: 80 * mm, addressTop: 62.7 * mm, lines: 9, linesBelow: 6 };
+const titleTop = 95.5 * mm;
 const info = { label: 28 * mm, value: 40 * mm };
 const lineHeight = 12.4;
 
@@ -75,12 +75,23 @@ export function clipText(text: string, fontSize: number, lines: number, more: ob
 export const oneLine = (text: string, fontSize: number, more: object = {}): Content =>
   clipText(text.replaceAll("\n", " "), fontSize, 1, more);
 
+/** Splits long lines of an address, the first ones first, as long as all of it fits into the window. */
+function windowLines(lines: string[]): string[] {
+  let free = window.lines - lines.length;
+  return lines.flatMap((line) => {
+    const parts = line.match(/\S.{0,51}(?=\s|$)|\S{1,52}/g) ?? [];
+    if (parts.length - 1 > free) return [line];
+    free -= parts.length - 1;
+    return parts;
+  });
+}
+
 /** The part above the title on the first page: the address in its window, and the document's details. */
 export function letterhead(config: PdfConfig, labels: Labels, formats: Formats): Content {
   const { billingAddress, shippingAddress, sender } = config;
   const isDelivery = config.documentType === "delivery_note";
   const recipient = isDelivery ? (shippingAddress ?? billingAddress) : (billingAddress ?? shippingAddress);
-  const lines = addressLines(recipient, sender.address).slice(0, 9);
+  const lines = windowLines(addressLines(recipient, sender.address));
   // An address with more lines than fit begins higher, where DIN 5008 has room for remarks
   const addressTop = window.addressTop - Math.max(0, lines.length - window.linesBelow) * lineHeight;
   const size = Math.max(0, ...lines.map((line) => line.length)) > 40 ? 8 : 10;
@@ -91,7 +102,7 @@ export function letterhead(config: PdfConfig, labels: Labels, formats: Formats):
     ],
   };
   return {
-    margin: [0, window.top - margins.top, 0, 0],
+    margin: [0, window.top - margins.top, 0, 8],
     layout: bare,
     table: {
       widths: [window.width, textWidth - window.width - info.label - info.value, info.label + info.value],
@@ -165,4 +176,4 @@ const bare = {
   paddingTop: none,
   paddingBottom: none,
 };
-const tight = { ...bare, paddingBottom: () => 2.5 };
+const tight = { ...bare, paddingBottom: () => 1.5 };

@@ -1,11 +1,8 @@
 import type { Content, TableCell } from "pdfmake";
 import type { PdfConfig, PdfLine } from "./config.ts";
-import { makeFormats } from "./formats.ts";
 import type { Formats } from "./formats.ts";
-import { pdfLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
-import { grey, mm, textWidth } from "./letter.ts";
-import { giroCode, paymentTerms } from "./payment.ts";
+import { grey, isText, joinedTexts, mm, textWidth } from "./letter.ts";
 import { breakLongWords } from "./text.ts";
 
 interface Column {
@@ -15,31 +12,58 @@ interface Column {
   cell(line: PdfLine): Content;
 }
 
-/** The table of the document's lines. Its header is repeated on each page. */
-export function linesTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
+/**
+ * The table of the document's lines, whose header is repeated on each page, and what follows it. The last line moves to the
+ * next page with what follows it, which is never alone there, unless it is too long to be kept together.
+ */
+export function linesTable(
+  config: PdfConfig,
+  ending: Content[],
+  labels: Labels,
+  formats: Formats,
+): Content[] {
   const columns = lineColumns(config, labels, formats);
   const areKeptWhole = config.lines.every(isShort);
   const cell = ({ isFigure }: Column, content: Content): TableCell => ({
     stack: [content],
     alignment: isFigure ? "right" : "left",
   });
-  return {
+  const header = columns.map((column) => cell(column, { text: column.label, bold: true }));
+  const rows = config.lines.map((line) => columns.map((column) => cell(column, column.cell(line))));
+  // Fixed widths: pdfmake would make a column with a long word wider than the page
+  const widths = columns.map(({ width }) => width);
+  const last = rows.at(-1);
+  const isKept = areKeptWhole && last && linesOf(last, 30) + linesOf(ending) < maxKeptLines;
+  const kept = isKept ? { table: { widths, body: [last] }, layout: { ...ruled, ...lastRow } } : null;
+  const keptRow = [{ stack: [kept, ...ending], colSpan: columns.length }, ...columns.slice(1).map(() => "")];
+  const table: Content = {
     margin: [0, 10, 0, 0],
     fontSize: 9,
-    layout: ruled,
+    layout: kept ? { ...ruled, ...keptEnding(rows.length) } : ruled,
     table: {
       headerRows: 1,
       dontBreakRows: areKeptWhole,
       keepWithHeaderRows: areKeptWhole ? 1 : 0,
-      // Fixed widths: pdfmake would make a column with a long word wider than the page
-      widths: columns.map(({ width }) => width),
-      body: [
-        columns.map((column) => cell(column, { text: column.label, bold: true })),
-        ...config.lines.map((line) => columns.map((column) => cell(column, column.cell(line)))),
-      ],
+      widths,
+      body: [header, ...(kept ? [...rows.slice(0, -1), keptRow as TableCell[]] : rows)],
     },
   };
+  return kept ? [table] : [table, { stack: ending, unbreakable: linesOf(ending) < maxKeptLines }];
 }
+
+/** Estimates how many lines a content takes on the page, with letters of any width. */
+function linesOf(content: unknown, charactersPerLine = 60): number {
+  if (typeof content === "string")
+    return content
+      .split("\n")
+      .reduce((sum, { length }) => sum + 1 + Math.floor(length / charactersPerLine), 0);
+  if (typeof content !== "object" || content === null) return 0;
+  const { text, stack, columns, table } = content as Record<string, any>;
+  const parts: unknown[] = Array.isArray(content) ? content : [text, stack, columns, table?.body];
+  return parts.reduce<number>((sum, part) => sum + linesOf(part, charactersPerLine), 0);
+}
+/** pdfmake would cut what it had to keep on one page and is longer. */
+const maxKeptLines = 40;
 
 /** Whether a line certainly fits on a page. pdfmake would cut a longer one if it had to keep it on one page. */
 function isShort({ label, description, productNumber }: PdfLine): boolean {
@@ -76,20 +100,26 @@ function lineColumns(config: PdfConfig, labels: Labels, formats: Formats): Colum
 
 function describeLine(line: PdfLine, labels: Labels, formats: Formats): Content {
   const { label, description, productNumber } = line;
-  const number = productNumber === null ? null : `${labels.productNumber} ${productNumber}`;
-  const details = [number, description].filter((text) => text !== null).join(" · ");
-  const smaller = (text: string): Content => ({ text: breakLongWords(text), color: grey, fontSize: 8 });
+  const small = (text: string) => ({ text: breakLongWords(text), color: grey, fontSize: 8 });
+  const number = productNumber === null ? [] : [small(`\u2003${productNumber}`)];
+  const details = [
+    description,
+    line.isShare ? labels.share : null,
+    discount(line, labels, formats),
+    line.orderedQuantity ? partialDelivery(line, line.orderedQuantity, labels, formats) : null,
+  ];
   return {
-    stack: [
-      { text: breakLongWords(label ?? "") },
-      ...(details === "" ? [] : [smaller(details)]),
-      ...(line.isShare ? [smaller(labels.share)] : []),
-      ...(line.discount?.reason ? [smaller(line.discount.reason)] : []),
-      ...(line.orderedQuantity
-        ? [smaller(partialDelivery(line, line.orderedQuantity, labels, formats))]
-        : []),
-    ],
+    stack: [{ text: [breakLongWords(label ?? ""), ...number] }, ...details.filter(isText).map(small)],
   };
+}
+
+/** Returns the discount that a line's total contains, in the kind of prices that the lines show. */
+function discount({ discount, quantity, unitPrice, total }: PdfLine, labels: Labels, { amount }: Formats) {
+  if (!discount) return null;
+  const off = (total ?? 0) - quantity * (unitPrice ?? 0);
+  const shown =
+    typeof unitPrice === "number" && Math.abs(off) >= 0.005 ? `${labels.discount} ${amount(off)}` : null;
+  return joinedTexts([shown, discount.reason], ", ");
 }
 
 /** Returns the ordered, earlier and later units of a line that is only partly in the parcel. */
@@ -105,107 +135,32 @@ function partialDelivery(
 }
 
 /** Returns the width for the longest figure, within limits. Longer figures wrap. */
-function columnWidth(texts: string[]): number {
+export function columnWidth(texts: string[]): number {
   const longest = texts.reduce((length, text) => Math.max(length, text.length), 0);
   return Math.min(Math.max(longest * 5 + 2, 7 * mm), 32 * mm);
 }
 
-/** The table of totals, with the taxes by rate. */
-export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
-  if (config.totals === null) return "";
-  const { net, taxes, total, paid, due } = config.totals;
-  const isTaxed = config.taxStatus !== "tax-free";
-  const rows: [label: string, amount: number, style?: object][] = [
-    ...(isTaxed ? [[labels.net, net] as [string, number]] : []),
-    ...(isTaxed ? taxes.filter(isCharged) : []).map(({ rate, net: on, tax }): [string, number] => [
-      labels.tax(formats.rate(rate), formats.amount(on)),
-      tax,
-    ]),
-    [labels.total, total, strongRow],
-    ...(paid
-      ? ([
-          [labels.paid, -paid],
-          [labels.due, due!, strongRow],
-        ] as [string, number, object?][])
-      : []),
-  ];
-  return {
-    margin: [0, 8, 0, 0],
-    unbreakable: true,
-    stack: [
-      {
-        columns: [
-          { width: "*", stack: [giroCode(config, labels)] },
-          {
-            width: 92 * mm,
-            fontSize: 9,
-            layout: { ...totalsRules, hLineWidth: (row: number) => (rows[row]?.[2] ? 0.8 : 0) },
-            table: {
-              widths: ["*", columnWidth([formats.amount(total), formats.amount(net)]) + 6 * mm],
-              body: rows.map(([label, amount, style]): TableCell[] => [
-                { text: label, ...style },
-                { text: formats.amount(amount), alignment: "right", ...style },
-              ]),
-            },
-          },
-        ],
-      },
-      ...paymentTerms(config, labels, formats),
-      { text: taxNote(config, labels), fontSize: 8, color: grey, margin: [0, 8, 0, 0] },
-      ...taxInDefaultCurrency(config, labels, formats),
-    ],
-  };
-}
-
-/** The tax in the merchant's own currency and the exchange rate, as Article 230 of Directive 2006/112/EC requires. */
-function taxInDefaultCurrency(config: PdfConfig, labels: Labels, formats: Formats): Content[] {
-  const { taxInDefaultCurrency: own, currency } = config;
-  if (!own) return [];
-  const { amount } = makeFormats(pdfLocale(config.locale), own.currency);
-  const taxes = own.taxes.map(({ rate, tax }) => `${formats.rate(rate)} ${amount(tax)}`);
-  const { factor, date } = own.exchangeRate;
-  const rate = `1 ${own.currency.isoCode} = ${formats.factor(factor)} ${currency.isoCode}`;
-  return [
-    labels.taxIn(own.currency.isoCode, [...taxes, `${labels.total} ${amount(own.tax)}`].join(", ")),
-    labels.exchangeRate(rate, formats.date(date)),
-  ].map((text) => ({ text, fontSize: 8, margin: [0, 2, 0, 0] }));
-}
-
-type Tax = NonNullable<PdfConfig["totals"]>["taxes"][number];
-
-/** Whether a tax is one that is charged, perhaps at a rate of 0, rather than a reason for none. */
-const isCharged = ({ category }: Tax): boolean => !category || category === "S" || category === "Z";
-
-/** Whether prices include tax, and why there is none. */
-function taxNote({ taxStatus, taxExemption, totals }: PdfConfig, labels: Labels): string {
-  const reasons = new Set(totals!.taxes.map(({ reason }) => reason).filter((reason) => !!reason));
-  if (taxStatus !== "tax-free") return [labels.taxStatus[taxStatus], ...reasons].join(" ");
-  if (reasons.size > 0) return [...reasons].join(" ");
-  // Documents of earlier versions have only its name
-  const named: Record<string, string> = labels.taxExemption;
-  return named[taxExemption ?? ""] ?? labels.taxStatus[taxStatus];
-}
-
-const strongRow = { bold: true, fontSize: 11 };
 /** Space on either side of a column. */
 const gap = 6;
 const none = () => 0;
 const strong = "#202124";
 const faint = "#dadce0";
 
-const ruled = {
+export const ruled = {
   hLineWidth: (row: number) => (row === 0 ? 0 : row === 1 ? 0.8 : 0.4),
   hLineColor: (row: number) => (row === 1 ? strong : faint),
   vLineWidth: none,
   paddingLeft: (column: number) => (column === 0 ? 0 : gap),
   paddingRight: (column: number, { table }: { table: { body: unknown[][] } }) =>
     column === table.body[0]!.length - 1 ? 0 : gap,
-  paddingTop: () => 3,
-  paddingBottom: () => 3,
+  paddingTop: (_row: number): number => 3,
+  paddingBottom: (_row: number): number => 3,
 };
-const totalsRules = {
-  ...ruled,
-  hLineColor: strong,
-  paddingTop: () => 3,
-  paddingBottom: () => 3,
-};
+/** The last line, in a table of its own without a header. */
+const lastRow = { hLineWidth: (row: number) => (row === 0 ? 0 : 0.4), hLineColor: faint };
+/** The row that has the last line and what follows it. */
+const keptEnding = (row: number) => ({
+  hLineWidth: (line: number) => (line > row ? 0 : ruled.hLineWidth(line)),
+  paddingTop: (of: number) => (of === row ? 0 : 3),
+  paddingBottom: (of: number) => (of === row ? 0 : 3),
+});

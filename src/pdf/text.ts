@@ -8,12 +8,23 @@ const maxWordCharacters = 24;
 const rareSpaces = /[\u202f\u2007]/g;
 // Characters without a shape, or that would reverse the direction of text
 const invisibleCharacters = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|[\ufe00-\ufe0f]/gu;
-// Not in the font in any case, and pdfmake would cut such a character in two
+// pdfmake would cut such a character in two
 const astralCharacters = /[\u{10000}-\u{10ffff}]/gu;
+// What Roboto has of Latin, Greek and Cyrillic letters, of punctuation, and of symbols. For all other characters it would
+// print its empty box, which PDF/A forbids
+const missingCharacters = new RegExp(
+  `[^\\n${[
+    " -~\\xa0-\\u017f\\u01a0\\u01a1\\u01af\\u01b0\\u0218-\\u021b\\u1e80-\\u1e85\\u1e9e\\u1ea0-\\u1ef9",
+    "\\u0384-\\u038a\\u038c\\u038e-\\u03a1\\u03a3-\\u03ce\\u0400-\\u0486\\u0488-\\u0513",
+    "\\u2000-\\u200b\\u2010\\u2011\\u2013-\\u2015\\u2017-\\u201e\\u2020-\\u2022\\u2026\\u2030\\u2032\\u2033\\u2039\\u203a\\u2044\\u2070\\u2074-\\u208e",
+    "\\u20a3\\u20a4\\u20a6-\\u20ac\\u20b1\\u20b9\\u20ba\\u20bc\\u20bd\\u2116\\u2122\\u2212\\u2248\\u2260\\u2264\\u2265\\ufffd",
+  ].join("")}]`,
+  "g",
+);
 
 /**
- * Prepares a text from the database for printing: composed characters, no empty lines, limited length. Characters that the
- * font lacks are printed as boxes.
+ * Prepares a text from the database for printing: composed characters, no empty lines, limited length. U+FFFD replaces
+ * characters that the font lacks.
  */
 export function plainText(text: string): string {
   let breaks = 0;
@@ -23,17 +34,20 @@ export function plainText(text: string): string {
   return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters - 1)}…` : clean;
 }
 
-/** Removes unprintable characters. */
+/** Removes or replaces unprintable characters. */
 export function removeUnprintable(text: string): string {
   return text
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(/[\t\v\f ]+/g, " ")
     .replace(rareSpaces, "\u00a0")
     .replace(invisibleCharacters, "")
-    .replace(astralCharacters, "\ufffd");
+    .replace(astralCharacters, "\ufffd")
+    .replace(missingCharacters, "\ufffd");
 }
 
-/** Lets long words break, so that they stay in their column. */
+/** Lets long words break, so that they stay in their column: best after the @ of an email address. */
 export function breakLongWords(text: string): string {
-  return text.replace(new RegExp(`\\S{${maxWordCharacters}}(?=\\S)`, "gu"), "$&\u200b");
+  return text.replace(longWords, (word) => word.replaceAll("@", "@\u200b").replace(longRuns, "$&\u200b"));
 }
+const longWords = new RegExp(`\\S{${maxWordCharacters + 1},}`, "gu");
+const longRuns = new RegExp(`[^\\s\u200b]{${maxWordCharacters}}(?=[^\\s\u200b])`, "gu");

@@ -94,6 +94,29 @@ test("long tables continue on the next page, under their header, with page numbe
   assertWithinPage(document);
 });
 
+test("sixty lines take three pages, and the totals aren't alone on the last one", async () => {
+  const config = longConfig(60, { locale: "de-DE" });
+  for (const line of config.lines) line.label = "Kletterseil 60 m, 9,8 mm, imprägniert";
+  const { pages } = await rendered(config);
+  assert.equal(pages.length, 3);
+  assertHas(pages[2]!, "60 Kletterseil", "Summe netto", "Gesamtbetrag");
+  // However many lines there are, the totals follow at least one of them
+  for (let count = 14; count < 24; count++) {
+    const last = (await rendered(longConfig(count))).pages.at(-1)!;
+    assertHas(last, `${count} Thing ${count} `, "Net total");
+  }
+});
+
+test("long names of buyers are printed whole, as long as the address fits into the window", async () => {
+  const company =
+    "Société coopérative de production et de distribution de matériel de montagne des Hautes-Alpes";
+  const billingAddress = { ...sampleConfig().billingAddress, company };
+  const { pages } = await rendered(sampleConfig({ billingAddress }));
+  assertHas(pages[0]!, company, "Chloé Lefèvre", "74000 Annecy", "FRANCE");
+  const everything = Object.fromEntries(Object.keys(billingAddress).map((key) => [key, company]));
+  assertHas((await rendered(sampleConfig({ billingAddress: everything }))).pages[0]!, "SOCIÉTÉ COOPÉRATIVE");
+});
+
 test("texts of any length stay within the page, and no line is lost", async () => {
   const everything = (text: string) => {
     const config = longConfig(8);

@@ -59,7 +59,7 @@ const broken = { documentNumber: null, buyerReference: null, totals: null };
 test("documents without XML have no faults", async () => {
   assert.equal((await faultsOf({ ...sampleInvoice(), documentNumber: null })).length, 1);
   const { form, ...old } = sampleInvoice({}, broken);
-  assert.equal(form, "zugferd");
+  assert.equal(form, "xrechnung");
   for (const config of [
     sampleInvoice({}, { ...broken, form: "pdf" }),
     sampleInvoice({}, { ...broken, documentType: "delivery_note" }),

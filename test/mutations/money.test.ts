@@ -204,9 +204,10 @@ async function assertPdf(config: any): Promise<void> {
     return `${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${decimals.padEnd(2, "0")}`;
   };
   const own = config.taxInDefaultCurrency;
+  const taxes = config.taxStatus === "tax-free" ? [] : config.totals.taxes;
   const figures = [
     ...config.lines.flatMap((line: any) => [line.unitPrice, line.total]),
-    ...[config.totals.total, ...config.totals.taxes.map((each: any) => each.tax)],
+    ...[config.totals.total, ...taxes.map((each: any) => each.tax)],
     ...(own ? [own.tax, ...own.taxes.map((each: any) => each.tax)] : []),
   ];
   for (const figure of figures)

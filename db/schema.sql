@@ -4401,19 +4401,80 @@ UNION ALL
 comment on view api_meta.promise_ground is 'Columns and checks of tables that can keep null out of the API. Column tree names them by object ids, ground by names. Column holds is true if no row has null there, or breaks the check.';
 
 create view api_meta.read_policy as
- SELECT s.table_id,
-    array_agg(DISTINCT scope.scope ORDER BY scope.scope) AS scopes,
+ WITH tag AS MATERIALIZED (
+         SELECT source.view,
+            COALESCE(parts.part[1], ''::text) AS any_part,
+            parts.part[2] AS all_part
+           FROM ( SELECT DISTINCT s.view
+                   FROM api_meta.view_column_source s) source
+             CROSS JOIN LATERAL api_meta.view_tag(source.view::regclass, 'requiresScopes'::text) line(line)
+             CROSS JOIN LATERAL ( SELECT regexp_split_to_array(replace(line.line, 'anyOf:'::text, ''::text), 'allOf:'::text) AS part) parts
+        ), way AS MATERIALIZED (
+         SELECT t.view,
+            ARRAY( SELECT DISTINCT n.n
+                   FROM unnest(o.one || regexp_split_to_array(t.all_part, '\s+'::text)) n(n)
+                  WHERE n.n <> ''::text
+                  ORDER BY n.n) AS needed
+           FROM tag t
+             CROSS JOIN LATERAL ( SELECT ARRAY[w.w] AS one
+                   FROM regexp_split_to_table(t.any_part, '\s+'::text) w(w)
+                  WHERE w.w <> ''::text
+                UNION ALL
+                 SELECT '{}'::text[]
+                  WHERE btrim(t.any_part) = ''::text) o
+        ), known AS MATERIALIZED (
+         SELECT DISTINCT s.table_id,
+            w.needed
+           FROM ( SELECT DISTINCT view_column_source.view,
+                    view_column_source.table_id
+                   FROM api_meta.view_column_source) s
+             JOIN way w USING (view)
+          WHERE w.needed <> '{}'::text[]
+        ), "least" AS MATERIALIZED (
+         SELECT k.table_id,
+            k.needed
+           FROM known k
+          WHERE NOT (EXISTS ( SELECT
+                   FROM known o
+                  WHERE o.table_id = k.table_id AND o.needed <@ k.needed AND o.needed <> k.needed))
+        ), condition AS (
+         SELECT l.table_id,
+            1 AS n,
+            array_agg(l.needed[1] ORDER BY (l.needed[1])) AS scopes,
+            format('( SELECT auth.has_scope(VARIADIC %L::text[]) AS has_scope)'::text, array_agg(l.needed[1] ORDER BY (l.needed[1]))) AS qualifier
+           FROM "least" l
+          WHERE cardinality(l.needed) = 1
+          GROUP BY l.table_id
+        UNION ALL
+         SELECT l.table_id,
+            2,
+            ARRAY[array_to_string(l.needed, ' and '::text)] AS "array",
+            ( SELECT ('('::text || string_agg(format('( SELECT auth.has_scope(VARIADIC ''{%s}''::text[]) AS has_scope)'::text, n.n), ' AND '::text ORDER BY n.n)) || ')'::text
+                   FROM unnest(l.needed) n(n))
+           FROM "least" l
+          WHERE cardinality(l.needed) > 1
+        ), gathered AS (
+         SELECT c_1.table_id,
+            count(*) AS count,
+            string_agg(c_1.qualifier, ' OR '::text ORDER BY c_1.n, c_1.scopes) AS qualifier,
+            ARRAY( SELECT unnest(o.scopes) AS unnest
+                   FROM condition o
+                  WHERE o.table_id = c_1.table_id
+                  ORDER BY (unnest(o.scopes))) AS scopes
+           FROM condition c_1
+          GROUP BY c_1.table_id
+        )
+ SELECT g.table_id,
+    g.scopes,
     format('%s_select_api'::text, c.relname) AS policy,
-    format('( SELECT auth.has_scope(VARIADIC %L::text[]) AS has_scope)'::text, array_agg(DISTINCT scope.scope ORDER BY scope.scope)) AS qualifier
-   FROM ( SELECT DISTINCT view_column_source.view,
-            view_column_source.table_id
-           FROM api_meta.view_column_source) s
-     JOIN pg_class c ON c.oid = s.table_id
-     CROSS JOIN LATERAL api_meta.view_tag(s.view::regclass, 'requiresScopes'::text) tag(tag)
-     CROSS JOIN LATERAL regexp_split_to_table(regexp_replace(tag.tag, '^(anyOf|allOf):'::text, ''::text), '\s+'::text) scope(scope)
-  WHERE scope.scope <> ''::text AND (c.relkind = ANY (ARRAY['r'::"char", 'p'::"char"]))
-  GROUP BY s.table_id, c.relname;
-comment on view api_meta.read_policy is 'The row-level security policy that each table needs: readable with a scope of any view that reads the table.';
+        CASE
+            WHEN g.count > 1 THEN ('('::text || g.qualifier) || ')'::text
+            ELSE g.qualifier
+        END AS qualifier
+   FROM gathered g
+     JOIN pg_class c ON c.oid = g.table_id
+  WHERE c.relkind = ANY (ARRAY['r'::"char", 'p'::"char"]);
+comment on view api_meta.read_policy is 'The row-level security policy that each table needs. A table is readable with the scopes of any view that reads it: one of them, or all after the word allOf:.';
 
 create view api_meta.searched_view as
  WITH tagged AS MATERIALIZED (
@@ -5892,8 +5953,8 @@ begin
     where not exists (
       select from wanted w where (w.table_id, w.policy, w.qualifier) = (p.table_id, p.policy, p.qualifier))
     union all
-    select format('create policy %I on %s for select to service_api '
-      'using ((select auth.has_scope(variadic %L::text[])))', w.policy, w.table_id::regclass, w.scopes)
+    select format('create policy %I on %s for select to service_api using (%s)', w.policy,
+      w.table_id::regclass, w.qualifier)
     from wanted w
     where not exists (
       select from present p where (w.table_id, w.policy, w.qualifier) = (p.table_id, p.policy, p.qualifier))
@@ -6398,6 +6459,82 @@ grant usage on schema api_unstable to service_api;
 grant usage on schema api_unstable to service_writer;
 comment on schema api_unstable is '@floats currencies document_create_input document_create_line_input events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts invoice_tax invoices order_line_items order_line_upsert_input order_upsert_input orders price product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
 The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
+
+create type api_unstable.batch_payload as (
+  batch uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.batch_payload is 'The result of changing a batch.';
+comment on column api_unstable.batch_payload.batch is '@entity Batch
+The batch as it is now; null when it was refused.';
+comment on column api_unstable.batch_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.batch_update_input as (
+  id uuid,
+  number text,
+  comment text,
+  best_before_date date,
+  production_date date,
+  supplier_lot text,
+  tags text[]
+);
+comment on type api_unstable.batch_update_input is 'Changes of a batch. Omitted fields keep their value; null clears them. A batch stays with its product.';
+comment on column api_unstable.batch_update_input.id is '@notNull
+@gid Batch
+Id of the batch.';
+comment on column api_unstable.batch_update_input.number is 'Number of the batch, unique for its product; 1 to 255 characters.';
+comment on column api_unstable.batch_update_input.comment is 'Free note; at most 10,000 characters.';
+comment on column api_unstable.batch_update_input.best_before_date is 'Day until which the goods keep their quality; from the year 1900 to 9999.';
+comment on column api_unstable.batch_update_input.production_date is 'Day on which the goods were made, not after the best-before date; from the year 1900 to 9999.';
+comment on column api_unstable.batch_update_input.supplier_lot is 'The supplier''s number of the lot; at most 255 characters.';
+comment on column api_unstable.batch_update_input.tags is 'Names of tags, which replace all present ones. Missing tags are created.';
+
+create type api_unstable.batch_upsert_input as (
+  id uuid,
+  product_id uuid,
+  product_number text,
+  number text,
+  comment text,
+  best_before_date date,
+  production_date date,
+  supplier_lot text,
+  tags text[]
+);
+comment on type api_unstable.batch_upsert_input is 'A batch as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.batch_upsert_input.id is '@gid Batch
+Id of the batch. Without it, the batch is known by its product and number.';
+comment on column api_unstable.batch_upsert_input.product_id is '@gid Product
+Id of the product. A batch stays with its product. New batches need one that is managed in batches.';
+comment on column api_unstable.batch_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.batch_upsert_input.number is 'Number of the batch, unique for its product; 1 to 255 characters. Beside an id it is the number that the batch gets.';
+comment on column api_unstable.batch_upsert_input.comment is 'Free note; at most 10,000 characters.';
+comment on column api_unstable.batch_upsert_input.best_before_date is 'Day until which the goods keep their quality; from the year 1900 to 9999.';
+comment on column api_unstable.batch_upsert_input.production_date is 'Day on which the goods were made, not after the best-before date; from the year 1900 to 9999.';
+comment on column api_unstable.batch_upsert_input.supplier_lot is 'The supplier''s number of the lot; at most 255 characters.';
+comment on column api_unstable.batch_upsert_input.tags is 'Names of tags, which replace all present ones. Missing tags are created.';
+
+create type api_unstable.batches_upsert_input as (
+  batches api_unstable.batch_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.batches_upsert_input is 'Batches as they are to be.';
+comment on column api_unstable.batches_upsert_input.batches is '@notNull
+The batches; 1 to 250 rows.';
+comment on column api_unstable.batches_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.batches_upsert_payload as (
+  results api_unstable.upsert_result[],
+  batches uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.batches_upsert_payload is 'The result of upserting batches.';
+comment on column api_unstable.batches_upsert_payload.results is '@resultOf Batch
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.batches_upsert_payload.batches is '@entity Batch
+@perLine batches
+The batches of the rows that were not refused, in their order.';
+comment on column api_unstable.batches_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.bin_location_create_input as (
   warehouse_id uuid,
@@ -8310,6 +8447,31 @@ comment on column api_unstable.webhook_subscription_update_input.fields is 'Fiel
 comment on column api_unstable.webhook_subscription_update_input.payload_query is 'GraphQL query whose answer is the data of each message; the variable $id is the id of what the event is about. 10,000 characters at most. Null for none.';
 comment on column api_unstable.webhook_subscription_update_input.enabled is 'False stops it: what waits is kept until it is enabled again, and what happens in between is not sent.';
 
+create view api_unstable.batch_stocks with (security_invoker=true) as
+ SELECT stock_id,
+    batch_id,
+    quantity
+   FROM ledger.batch_stock
+  WHERE quantity <> 0;
+grant select on view api_unstable.batch_stocks to service_api;
+comment on view api_unstable.batch_stocks is '
+@primaryKey stock_id,batch_id
+@requiresScopes allOf: stocks:read batches:read
+@aggregates quantity
+@groupBy batch_id
+@filters batch_id,stock_id
+@foreignKey (stock_id) references stocks (id)|@fieldName stock|@foreignFieldName batches
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName stocks
+How much of a batch lies in one place; the stock names the place. Places that hold none are left out.';
+comment on column api_unstable.batch_stocks.stock_id is '@notNull
+@indexed
+Stock of the product in the place.';
+comment on column api_unstable.batch_stocks.batch_id is '@notNull
+@indexed
+Batch that the units belong to.';
+comment on column api_unstable.batch_stocks.quantity is '@notNull
+Units of the batch in the place.';
+
 create view api_unstable.batch_tags with (security_invoker=true) as
  SELECT batch_id,
     tag_id
@@ -8332,6 +8494,9 @@ create view api_unstable.batches with (security_invoker=true) as
     product_id,
     number,
     comment,
+    best_before_date,
+    production_date,
+    supplier_lot,
     physical_stock
    FROM erp.batch;
 grant select on view api_unstable.batches to service_api;
@@ -8357,6 +8522,9 @@ comment on column api_unstable.batches.number is '@indexed
 @orders
 Number of the batch, unique for its product.';
 comment on column api_unstable.batches.comment is 'Free note.';
+comment on column api_unstable.batches.best_before_date is 'Day until which the goods keep their quality.';
+comment on column api_unstable.batches.production_date is 'Day on which the goods were made.';
+comment on column api_unstable.batches.supplier_lot is 'The supplier''s number of the lot.';
 comment on column api_unstable.batches.physical_stock is '@notNull
 Units of the batch in all warehouses together.';
 
@@ -8459,7 +8627,7 @@ comment on column api_unstable.bulk_operations.state is '@notNull
 @enum bulk_operation_state
 State of the operation.';
 comment on column api_unstable.bulk_operations.resource is '@notNull
-The kind of rows: products, customers, suppliers, warehouses or orders; for an export, the field of the query.';
+The kind of rows: products, customers, suppliers, warehouses, orders or batches; for an export, the field of the query.';
 comment on column api_unstable.bulk_operations.format is '@notNull
 Format of the file: jsonl, csv or csv_raw.';
 comment on column api_unstable.bulk_operations.row_count is 'Rows of the file, known when it has arrived; for an export, rows of the list, known at its end.';
@@ -8807,6 +8975,35 @@ comment on column api_unstable.events.cause is '@notNull
 The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
 comment on column api_unstable.events.data is '@notNull
 The subject as it was at that time.';
+
+create view api_unstable.fulfillment_line_item_batches with (security_invoker=true) as
+ SELECT b.stock_movement_id,
+    b.batch_id,
+    l.fulfillment_line_item_id,
+    b.quantity
+   FROM erp.fulfillment_stock_movement l
+     JOIN ledger.stock_movement_batch b ON b.stock_movement_id = l.stock_movement_id;
+grant select on view api_unstable.fulfillment_line_item_batches to service_api;
+comment on view api_unstable.fulfillment_line_item_batches is '@primaryKey stock_movement_id,batch_id,fulfillment_line_item_id
+@requiresScopes allOf: fulfillment_orders:read stocks:read batches:read
+@behavior -query:resource:list -query:resource:connection
+@aggregates quantity
+@groupBy batch_id
+@filters batch_id,fulfillment_line_item_id,stock_movement_id
+@foreignKey (fulfillment_line_item_id) references fulfillment_line_items (id)|@fieldName fulfillmentLineItem|@foreignFieldName batches
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName fulfillmentLineItems
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+How many units of a batch a line of a fulfillment shipped from one place; the movement names the place. A cancelled fulfillment keeps the batches that it had shipped.';
+comment on column api_unstable.fulfillment_line_item_batches.stock_movement_id is '@notNull
+@indexed
+Movement that moved the units.';
+comment on column api_unstable.fulfillment_line_item_batches.batch_id is '@notNull
+@indexed
+Batch that the units belong to.';
+comment on column api_unstable.fulfillment_line_item_batches.fulfillment_line_item_id is '@notNull
+Line of the fulfillment that shipped the units.';
+comment on column api_unstable.fulfillment_line_item_batches.quantity is '@notNull
+Units of the batch that were moved.';
 
 create view api_unstable.fulfillment_line_items with (security_invoker=true) as
  SELECT id,
@@ -10022,6 +10219,29 @@ comment on column api_unstable.shipping_labels.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.shipping_labels.updated_at is 'When it was last changed; null when it never was.';
 
+create view api_unstable.stock_movement_batches with (security_invoker=true) as
+ SELECT stock_movement_id,
+    batch_id,
+    quantity
+   FROM ledger.stock_movement_batch;
+grant select on view api_unstable.stock_movement_batches to service_api;
+comment on view api_unstable.stock_movement_batches is '@primaryKey stock_movement_id,batch_id
+@requiresScopes allOf: stocks:read batches:read
+@aggregates quantity
+@groupBy batch_id
+@filters batch_id,stock_movement_id
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement|@foreignFieldName batches
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName stockMovements
+How many units of a batch a movement moved.';
+comment on column api_unstable.stock_movement_batches.stock_movement_id is '@notNull
+@indexed
+Movement that moved the units.';
+comment on column api_unstable.stock_movement_batches.batch_id is '@notNull
+@indexed
+Batch that the units belong to.';
+comment on column api_unstable.stock_movement_batches.quantity is '@notNull
+Units of the batch that were moved.';
+
 create view api_unstable.stock_movements with (security_invoker=true) as
  SELECT m.id,
     m.created_at,
@@ -10602,6 +10822,33 @@ comment on column api_unstable.webhook_subscriptions.last_sequence is 'Sequence 
 comment on column api_unstable.webhook_subscriptions.last_delivered_at is 'When an event was last delivered.';
 comment on column api_unstable.webhook_subscriptions.failing_since is 'Time of the first failure after the last success; null after a success.';
 comment on column api_unstable.webhook_subscriptions.disabled_at is 'When it was disabled; null while it is enabled.';
+
+CREATE OR REPLACE FUNCTION api_unstable.batch_update(input api_unstable.batch_update_input, changes jsonb)
+ RETURNS api_unstable.batch_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.update_batch(input.id, changes), null)::api_unstable.batch_payload
+$function$;
+grant execute on function api_unstable.batch_update(api_unstable.batch_update_input,jsonb) to service_writer;
+comment on function api_unstable.batch_update(api_unstable.batch_update_input,jsonb) is '@requiresScopes batches:write
+@userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Changes a batch. Its number may change, even after bookings, as long as no other batch of the product has it.';
+
+CREATE OR REPLACE FUNCTION api_unstable.batches_upsert(input api_unstable.batches_upsert_input, changes jsonb)
+ RETURNS api_unstable.batches_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.batches_upsert_payload
+  from mutation.upserted(erp.upsert_batches(changes -> 'batches', input.partial)) d
+$function$;
+grant execute on function api_unstable.batches_upsert(api_unstable.batches_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.batches_upsert(api_unstable.batches_upsert_input,jsonb) is '@requiresScopes batches:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+Makes batches and changes those that are there, known by their id, or by product and number. Rows that say nothing new change nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.bin_location_create(input api_unstable.bin_location_create_input)
  RETURNS api_unstable.bin_location_payload
@@ -13049,7 +13296,7 @@ comment on column bulk.operation.credential_id is 'Credential that requested it.
 comment on column bulk.operation.scopes is 'Scopes of the access token that requested it. A scope counts while the credential still has it.';
 comment on column bulk.operation.kind is 'Whether it imports or exports rows.';
 comment on column bulk.operation.state is 'State of the operation.';
-comment on column bulk.operation.resource is 'The kind of rows: products, customers, suppliers, warehouses or orders; for an export, the field of the query.';
+comment on column bulk.operation.resource is 'The kind of rows: products, customers, suppliers, warehouses, orders or batches; for an export, the field of the query.';
 comment on column bulk.operation.format is 'Format of the file: jsonl, csv or csv_raw.';
 comment on column bulk.operation.query is 'For an export: the GraphQL document whose list is written.';
 comment on column bulk.operation.variables is 'For an export: values of the variables.';
@@ -13873,20 +14120,28 @@ create table erp.batch (
   physical_stock integer default 0 not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  best_before_date date,
+  production_date date,
+  supplier_lot text collate "C",
   constraint batch_and_product_belong_together UNIQUE (product_id, id),
+  constraint batch_best_before_date_is_plausible CHECK (((best_before_date >= '1900-01-01'::date) AND (best_before_date <= '9999-12-31'::date))) NOT ENFORCED,
+  constraint batch_comment_length CHECK ((length(comment) <= 10000)) NOT ENFORCED,
+  constraint batch_is_produced_before_it_expires CHECK ((production_date <= best_before_date)) NOT ENFORCED,
   constraint batch_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT ENFORCED,
   constraint batch_number_is_unique_per_product UNIQUE (product_id, number),
   constraint batch_physical_stock_is_not_negative CHECK ((physical_stock >= 0)) NOT ENFORCED,
   constraint batch_pkey PRIMARY KEY (id),
-  constraint batch_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE
+  constraint batch_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint batch_production_date_is_plausible CHECK (((production_date >= '1900-01-01'::date) AND (production_date <= '9999-12-31'::date))) NOT ENFORCED,
+  constraint batch_supplier_lot_length CHECK ((length(supplier_lot) <= 255)) NOT ENFORCED
 );
 CREATE INDEX batch_number_id_idx ON erp.batch USING btree (number, id);
 CREATE INDEX batch_search_idx ON erp.batch USING gin (lower((number COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.batch REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_batch_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_batch_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at, best_before_date, production_date, supplier_lot ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_batch();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number, comment, best_before_date, production_date, supplier_lot ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
 alter table erp.batch enable row level security;
 create policy batch_insert_writer on erp.batch for insert to service_writer with check (true);
 create policy batch_select_api on erp.batch for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope));
@@ -13896,21 +14151,38 @@ create policy batch_select_searcher on erp.batch for select to service_searcher 
 create policy batch_select_writer on erp.batch for select to service_writer using (true);
 create policy batch_update_booker on erp.batch for update to service_booker using (true) with check (true);
 create policy batch_update_ledger on erp.batch for update to service_ledger using (true) with check (true);
+create policy batch_update_writer on erp.batch for update to service_writer using (true) with check (true);
 grant select on table erp.batch to service_booker;
 grant select on table erp.batch to service_ledger;
 grant insert, select on table erp.batch to service_writer;
-grant select (id, product_id, number, comment, physical_stock) on table erp.batch to service_api;
+grant select (id, product_id, number, comment, physical_stock, best_before_date, production_date, supplier_lot) on table erp.batch to service_api;
 grant update (physical_stock, updated_at) on table erp.batch to service_booker;
 grant update (physical_stock) on table erp.batch to service_ledger;
 grant select (id, product_id, number) on table erp.batch to service_searcher;
+grant update (number, comment, best_before_date, production_date, supplier_lot) on table erp.batch to service_writer;
 comment on table erp.batch is 'Lots of a product that were made or bought together.';
 comment on column erp.batch.product_id is 'Product that the batch is of.';
 comment on column erp.batch.number is 'Number of the batch, unique for its product.';
 comment on column erp.batch.comment is 'Free note.';
 comment on column erp.batch.physical_stock is 'Units of the batch in all warehouses together.';
-comment on constraint batch_number_is_not_blank on erp.batch is '@internal check_goods_receipt_lines() refuses it';
-comment on constraint batch_number_is_unique_per_product on erp.batch is '@internal resolve_goods_receipt_lines() takes the batch that is there';
+comment on column erp.batch.best_before_date is 'Day until which the goods keep their quality.';
+comment on column erp.batch.production_date is 'Day on which the goods were made.';
+comment on column erp.batch.supplier_lot is 'The supplier''s number of the lot.';
+comment on constraint batch_best_before_date_is_plausible on erp.batch is '@userError OUT_OF_RANGE best_before_date
+The year must be between 1900 and 9999.';
+comment on constraint batch_comment_length on erp.batch is '@userError OUT_OF_RANGE comment
+The text has more than 10,000 characters.';
+comment on constraint batch_is_produced_before_it_expires on erp.batch is '@userError INVALID production_date
+The production date is after the best-before date.';
+comment on constraint batch_number_is_not_blank on erp.batch is '@userError INVALID number
+A batch needs a number.';
+comment on constraint batch_number_is_unique_per_product on erp.batch is '@userError NOT_UNIQUE number
+Another batch of the product has this number.';
 comment on constraint batch_physical_stock_is_not_negative on erp.batch is '@internal new products have no stock';
+comment on constraint batch_production_date_is_plausible on erp.batch is '@userError OUT_OF_RANGE production_date
+The year must be between 1900 and 9999.';
+comment on constraint batch_supplier_lot_length on erp.batch is '@userError OUT_OF_RANGE supplier_lot
+The text has more than 255 characters.';
 comment on index erp.batch_search_idx is 'create index concurrently batch_search_idx on erp.batch using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.batch_tag (
@@ -13922,9 +14194,14 @@ create table erp.batch_tag (
 );
 CREATE INDEX batch_tag_tag_id_batch_id_idx ON erp.batch_tag USING btree (tag_id, batch_id);
 alter table erp.batch_tag enable row level security;
+create policy batch_tag_delete_writer on erp.batch_tag for delete to service_writer using (true);
+create policy batch_tag_insert_writer on erp.batch_tag for insert to service_writer with check (true);
 create policy batch_tag_select_api on erp.batch_tag for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,tags:read}'::text[]) AS has_scope));
+create policy batch_tag_select_writer on erp.batch_tag for select to service_writer using (true);
+grant delete, insert, select on table erp.batch_tag to service_writer;
 grant select (batch_id, tag_id) on table erp.batch_tag to service_api;
 comment on table erp.batch_tag is 'Tags of batches.';
+comment on constraint batch_tag_tag_id_fkey on erp.batch_tag is '@internal erp.set_tags() creates missing tags';
 
 create table erp.bin_location (
   id uuid default uuidv7() not null,
@@ -14671,12 +14948,16 @@ CREATE TRIGGER check_references_of_new AFTER INSERT ON erp.fulfillment_stock_mov
 alter table erp.fulfillment_stock_movement enable row level security;
 create policy fulfillment_stock_movement_insert_booker on erp.fulfillment_stock_movement for insert to service_booker with check (true);
 create policy fulfillment_stock_movement_insert_writer on erp.fulfillment_stock_movement for insert to service_writer with check (true);
+create policy fulfillment_stock_movement_select_api on erp.fulfillment_stock_movement for select to service_api using ((( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope) AND ( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope) AND ( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope)));
 create policy fulfillment_stock_movement_select_ledger on erp.fulfillment_stock_movement for select to service_ledger using (true);
 create policy fulfillment_stock_movement_select_writer on erp.fulfillment_stock_movement for select to service_writer using (true);
 grant insert on table erp.fulfillment_stock_movement to service_booker;
 grant select on table erp.fulfillment_stock_movement to service_ledger;
 grant insert, select on table erp.fulfillment_stock_movement to service_writer;
+grant select (fulfillment_line_item_id, stock_movement_id) on table erp.fulfillment_stock_movement to service_api;
 comment on table erp.fulfillment_stock_movement is 'Movements that took the units of a fulfillment''s line to the order. Cancelling the fulfillment books them back the same way.';
+comment on column erp.fulfillment_stock_movement.fulfillment_line_item_id is 'Line of the fulfillment that shipped the units.';
+comment on column erp.fulfillment_stock_movement.stock_movement_id is 'Movement that took the units to the order.';
 comment on constraint fulfillment_stock_movement_fulfillment_line_item_id_fkey on erp.fulfillment_stock_movement is '@internal set by functions';
 comment on constraint fulfillment_stock_movement_stock_movement_id_fkey on erp.fulfillment_stock_movement is '@internal set by functions';
 
@@ -20050,6 +20331,74 @@ END;
 grant execute on function erp.faults_of_addresses(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_addresses(mutation.upsert_row[]) is 'Returns what is wrong with the addresses in rows of an upsert.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_batches(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH batch AS (
+          SELECT u.line,
+             u.is_new,
+             ((u.wanted ->> 'product_id'::text))::uuid AS product_id,
+             ((u.present ->> 'product_id'::text))::uuid AS present_id,
+             (u.given ->> 'product_number'::text) AS number,
+             ( SELECT p.id
+                    FROM erp.product p
+                   WHERE (p.product_number = (u.given ->> 'product_number'::text))) AS numbered_id
+            FROM unnest(faults_of_batches.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (u.errors IS NULL)
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[f.field], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT b.line,
+             'NOT_FOUND'::text AS "?column?",
+             'There is no product with this number.'::text AS "?column?",
+             'product_number'::text AS "?column?"
+            FROM batch b
+           WHERE ((b.number IS NOT NULL) AND (b.numbered_id IS NULL))
+         UNION ALL
+          SELECT b.line,
+             'INVALID'::text,
+             'The product has another number.'::text,
+             'product_number'::text
+            FROM batch b
+           WHERE (b.is_new AND (b.numbered_id <> b.product_id))
+         UNION ALL
+          SELECT b.line,
+             'REQUIRED'::text,
+             'A new batch needs a product.'::text,
+             'product_id'::text
+            FROM batch b
+           WHERE (b.is_new AND (b.product_id IS NULL) AND (b.number IS NULL))
+         UNION ALL
+          SELECT b.line,
+             'NOT_EDITABLE'::text,
+             'A batch stays with its product.'::text,
+             'product_id'::text
+            FROM batch b
+           WHERE ((NOT b.is_new) AND (b.product_id IS DISTINCT FROM b.present_id))
+         UNION ALL
+          SELECT b.line,
+             'NOT_EDITABLE'::text,
+             'A batch stays with its product.'::text,
+             'product_number'::text
+            FROM batch b
+           WHERE ((NOT b.is_new) AND (b.numbered_id <> b.present_id))
+         UNION ALL
+          SELECT b.line,
+             'INVALID'::text,
+             'The product is not managed in batches.'::text,
+                 CASE
+                     WHEN (b.number IS NULL) THEN 'product_id'::text
+                     ELSE 'product_number'::text
+                 END AS "case"
+            FROM (batch b
+              JOIN erp.product p ON ((p.id = b.product_id)))
+           WHERE (b.is_new AND (NOT p.is_batch_managed) AND ((b.number IS NULL) OR (b.numbered_id = b.product_id)))) f(line, code, message, field);
+END;
+grant execute on function erp.faults_of_batches(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_batches(mutation.upsert_row[]) is 'Returns what is wrong with the products in rows of an upsert of batches.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_defaults(rows mutation.upsert_row[], mark text)
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -24321,6 +24670,47 @@ $function$;
 grant execute on function erp.unsettle_order(uuid) to service_writer;
 comment on function erp.unsettle_order(uuid) is 'Updates the states of an order after a fulfillment of it was cancelled: open if nothing is shipped any more, otherwise in progress. A cancelled order stays cancelled. User error INVALID_STATE_TRANSITION.';
 
+CREATE OR REPLACE FUNCTION erp.update_batch(batch_id uuid, changes jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.batch;
+  wanted erp.batch;
+  rows mutation.upsert_row[];
+begin
+  -- Bookings update batches under the lock of their product, which comes first here, too
+  perform from erp.product p
+  where p.id = (select b.product_id from erp.batch b where b.id = batch_id) for no key update;
+  select * into present from erp.batch b where b.id = batch_id for no key update;
+  if not found then
+    perform mutation.refuse_missing('batch', '{id}');
+  end if;
+  if length(changes ->> 'number') > 255 then
+    perform mutation.refuse('OUT_OF_RANGE', 'The text has more than 255 characters.', '{number}');
+  end if;
+  rows := array[
+    row (1, present.id, false, changes, to_jsonb(present), null, false, null)::mutation.upsert_row];
+  perform mutation.refuse((
+    select jsonb_agg(mutation.user_error(f.code, f.message, f.field, f.details))
+    from unnest(erp.faults_of_tags(rows)) f));
+  wanted := jsonb_populate_record(present, changes);
+  update erp.batch b
+  set number = wanted.number, comment = wanted.comment, best_before_date = wanted.best_before_date,
+    production_date = wanted.production_date, supplier_lot = wanted.supplier_lot
+  where b.id = present.id and wanted is distinct from present;
+  perform erp.set_tags('erp.batch_tag', 'batch_id', rows);
+  return present.id;
+end
+$function$;
+grant execute on function erp.update_batch(uuid,jsonb) to service_writer;
+comment on function erp.update_batch(uuid,jsonb) is 'Changes number, comment, dates, the supplier''s lot and tags of a batch, if the object contains them. Returns its id.';
+
 CREATE OR REPLACE FUNCTION erp.update_bin_location(bin_location_id uuid, changes jsonb)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -24683,11 +25073,21 @@ AS $function$
 declare
   broken text;
 begin
-  if not (((NOT erp.is_blank(new.number)))
-    and ((new.physical_stock >= 0))) then
+  if not ((((new.best_before_date >= '1900-01-01'::date) AND (new.best_before_date <= '9999-12-31'::date)))
+    and ((length(new.comment) <= 10000))
+    and ((new.production_date <= new.best_before_date))
+    and ((NOT erp.is_blank(new.number)))
+    and ((new.physical_stock >= 0))
+    and (((new.production_date >= '1900-01-01'::date) AND (new.production_date <= '9999-12-31'::date)))
+    and ((length(new.supplier_lot) <= 255))) then
     broken := case
+      when not (((new.best_before_date >= '1900-01-01'::date) AND (new.best_before_date <= '9999-12-31'::date))) then 'batch_best_before_date_is_plausible'
+      when not ((length(new.comment) <= 10000)) then 'batch_comment_length'
+      when not ((new.production_date <= new.best_before_date)) then 'batch_is_produced_before_it_expires'
       when not ((NOT erp.is_blank(new.number))) then 'batch_number_is_not_blank'
-      when not ((new.physical_stock >= 0)) then 'batch_physical_stock_is_not_negative' end;
+      when not ((new.physical_stock >= 0)) then 'batch_physical_stock_is_not_negative'
+      when not (((new.production_date >= '1900-01-01'::date) AND (new.production_date <= '9999-12-31'::date))) then 'batch_production_date_is_plausible'
+      when not ((length(new.supplier_lot) <= 255)) then 'batch_supplier_lot_length' end;
     raise check_violation using constraint = broken, table = 'batch', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'batch', broken);
   end if;
@@ -24991,6 +25391,40 @@ begin
 end
 $function$;
 comment on function erp.uphold_rules_of_sales_order_line_item() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.sales_order_line_item that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_batches(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  matches constant text[] := '{o.product_id = r.product_id and o.number = r.number}';
+  named constant jsonb := erp.with_products_by_number(given);
+  rows mutation.upsert_row[];
+begin
+  -- Bookings update batches under the lock of their product, which comes first here, too
+  perform from erp.product p
+  where p.id = any (array(
+    select coalesce((select b.product_id from erp.batch b where b.id = (e ->> 'id')::uuid),
+      (e ->> 'product_id')::uuid)
+    from jsonb_array_elements(named) e))
+  order by p.id for no key update;
+  rows := mutation.match_rows('erp.batch', 'batches', named, '{number}', matches);
+  rows := mutation.with_faults(rows, 'batches', erp.faults_of_batches(rows));
+  rows := mutation.with_faults(rows, 'batches',
+    mutation.row_faults('erp.batch', rows, matches) || erp.faults_of_tags(rows));
+  rows := mutation.with_faults_of_taken_keys('erp.batch', rows, 'batches', partial);
+  perform mutation.require_rows(rows, partial);
+  rows := mutation.write_rows('erp.batch', rows);
+  return mutation.with_changes(rows, erp.set_tags('erp.batch_tag', 'batch_id', rows));
+end
+$function$;
+grant execute on function erp.upsert_batches(jsonb,boolean) to service_writer;
+comment on function erp.upsert_batches(jsonb,boolean) is 'Creates and updates batches, with their tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_customers(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -25332,6 +25766,20 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.with_parents(mutation.upsert_row[]) to service_writer;
 comment on function erp.with_parents(mutation.upsert_row[]) is 'Returns the rows of an upsert of products, with the ids of parents that they name by number.';
+
+CREATE OR REPLACE FUNCTION erp.with_products_by_number(given jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_agg((e.batch || jsonb_strip_nulls(jsonb_build_object('product_id', ( SELECT p.id
+            FROM erp.product p
+           WHERE ((p.product_number = (e.batch ->> 'product_number'::text)) AND (COALESCE((e.batch ->> 'id'::text), (e.batch ->> 'product_id'::text)) IS NULL)))))) ORDER BY e.n) AS jsonb_agg
+    FROM jsonb_array_elements(with_products_by_number.given) WITH ORDINALITY e(batch, n);
+END;
+grant execute on function erp.with_products_by_number(jsonb) to service_writer;
+comment on function erp.with_products_by_number(jsonb) is 'Returns the input of an upsert of batches, with the ids of products that rows without an id name by number.';
 
 CREATE OR REPLACE FUNCTION erp.with_storefront_variants(rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -26065,7 +26513,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.physical_stock as "physicalStock") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -26082,7 +26530,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.physical_stock as "physicalStock") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.best_before_date is distinct from o.best_before_date then 'bestBeforeDate' end, case when n.production_date is distinct from o.production_date then 'productionDate' end, case when n.supplier_lot is distinct from o.supplier_lot then 'supplierLot' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -26622,7 +27070,10 @@ BEGIN ATOMIC
              (batch_update_events.n).number AS number,
              (batch_update_events.n).comment AS comment,
              ('gid://service/Product/'::text || (batch_update_events.n).product_id) AS "productId",
-             (batch_update_events.n).physical_stock AS "physicalStock") d)
+             (batch_update_events.n).supplier_lot AS "supplierLot",
+             (batch_update_events.n).physical_stock AS "physicalStock",
+             (batch_update_events.n).best_before_date AS "bestBeforeDate",
+             (batch_update_events.n).production_date AS "productionDate") d)
    WHERE ((c.changed <> '{}'::text[]) AND true);
 END;
 grant execute on function events.batch_update_events(erp.batch,erp.batch) to service_booker;
@@ -28684,15 +29135,20 @@ CREATE TRIGGER uphold_rules BEFORE INSERT ON ledger.batch_stock FOR EACH ROW EXE
 alter table ledger.batch_stock enable row level security;
 create policy batch_stock_insert_booker on ledger.batch_stock for insert to service_booker with check (true);
 create policy batch_stock_insert_ledger on ledger.batch_stock for insert to service_ledger with check (true);
+create policy batch_stock_select_api on ledger.batch_stock for select to service_api using ((( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope) AND ( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope)));
 create policy batch_stock_select_booker on ledger.batch_stock for select to service_booker using (true);
 create policy batch_stock_select_ledger on ledger.batch_stock for select to service_ledger using (true);
 create policy batch_stock_update_booker on ledger.batch_stock for update to service_booker using (true) with check (true);
 create policy batch_stock_update_ledger on ledger.batch_stock for update to service_ledger using (true) with check (true);
 grant insert, select on table ledger.batch_stock to service_booker;
 grant insert, select on table ledger.batch_stock to service_ledger;
+grant select (stock_id, batch_id, quantity) on table ledger.batch_stock to service_api;
 grant update (quantity) on table ledger.batch_stock to service_booker;
 grant update (quantity) on table ledger.batch_stock to service_ledger;
 comment on table ledger.batch_stock is 'The part of the stock in a place that belongs to a batch. The rest belongs to no batch. Special places have no batches.';
+comment on column ledger.batch_stock.stock_id is 'Stock of the product in the place.';
+comment on column ledger.batch_stock.batch_id is 'Batch that the units belong to.';
+comment on column ledger.batch_stock.quantity is 'Units of the batch in the place.';
 
 create table ledger.movement_sequence (
   sequence bigint not null,
@@ -28983,13 +29439,18 @@ CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement_batch REFERENC
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity ON ledger.stock_movement_batch FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement_batch();
 alter table ledger.stock_movement_batch enable row level security;
 create policy stock_movement_batch_insert_booker on ledger.stock_movement_batch for insert to service_booker with check (true);
+create policy stock_movement_batch_select_api on ledger.stock_movement_batch for select to service_api using ((( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope) AND ( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope)));
 create policy stock_movement_batch_select_booker on ledger.stock_movement_batch for select to service_booker using (true);
 create policy stock_movement_batch_select_ledger on ledger.stock_movement_batch for select to service_ledger using (true);
 create policy stock_movement_batch_select_writer on ledger.stock_movement_batch for select to service_writer using (true);
 grant insert, select on table ledger.stock_movement_batch to service_booker;
 grant select on table ledger.stock_movement_batch to service_ledger;
 grant select on table ledger.stock_movement_batch to service_writer;
+grant select (stock_movement_id, batch_id, quantity) on table ledger.stock_movement_batch to service_api;
 comment on table ledger.stock_movement_batch is 'Units of batches that a movement moved.';
+comment on column ledger.stock_movement_batch.stock_movement_id is 'Movement that moved the units.';
+comment on column ledger.stock_movement_batch.batch_id is 'Batch that the units belong to.';
+comment on column ledger.stock_movement_batch.quantity is 'Units of the batch that were moved.';
 
 create table ledger.warehouse_stock (
   id uuid default uuidv7() not null,

@@ -58,7 +58,11 @@ function linesOf(content: unknown, charactersPerLine = 60): number {
       .split("\n")
       .reduce((sum, { length }) => sum + 1 + Math.floor(length / charactersPerLine), 0);
   if (typeof content !== "object" || content === null) return 0;
-  const { text, stack, columns, table } = content as Record<string, any>;
+  const { text, stack, columns, table } = content as Partial<
+    Record<"text" | "stack" | "columns", unknown>
+  > & {
+    table?: { body: unknown };
+  };
   const parts: unknown[] = Array.isArray(content) ? content : [text, stack, columns, table?.body];
   return parts.reduce<number>((sum, part) => sum + linesOf(part, charactersPerLine), 0);
 }

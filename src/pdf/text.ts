@@ -10,8 +10,8 @@ const rareSpaces = /[\u202f\u2007]/g;
 const invisibleCharacters = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|[\ufe00-\ufe0f]/gu;
 // pdfmake would cut such a character in two
 const astralCharacters = /[\u{10000}-\u{10ffff}]/gu;
-// What Roboto has of Latin, Greek and Cyrillic letters, of punctuation, and of symbols. For all other characters it would
-// print its empty box, which PDF/A forbids
+// All but Roboto's Latin, Greek and Cyrillic letters, punctuation and symbols. For the others it would print its empty box,
+// which PDF/A forbids
 const missingCharacters = new RegExp(
   `[^\\n${[
     " -~\\xa0-\\u017f\\u01a0\\u01a1\\u01af\\u01b0\\u0218-\\u021b\\u1e80-\\u1e85\\u1e9e\\u1ea0-\\u1ef9",

@@ -1,14 +1,19 @@
 import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
 import type { PdfConfig } from "./config.ts";
 
-/** Makes a PDF one of PDF/A-3b that contains the XML of the invoice; nothing for other documents. */
+/** A document whose PDF contains its XML. */
+export type HybridConfig = PdfConfig & { xml: string; standard: NonNullable<PdfConfig["standard"]> };
+
+export const isHybrid = (config: PdfConfig): config is HybridConfig =>
+  !!config.xml && !!config.standard?.embedsXml;
+
+/** Makes a PDF one of PDF/A-3b that contains the XML of the invoice. */
 export function embeddedXml({
   xml,
   standard,
   documentDate,
   ...config
-}: PdfConfig): Partial<TDocumentDefinitions> {
-  if (!xml || !standard) return {};
+}: HybridConfig): Partial<TDocumentDefinitions> {
   const date = new Date(`${documentDate}T00:00:00Z`);
   const file = {
     src: `data:text/xml;base64,${Buffer.from(xml).toString("base64")}`,
@@ -41,8 +46,8 @@ const property = (name: string, description: string) => `
   </rdf:li>`;
 
 /** The metadata by which programs find the XML, with its schema, as PDF/A demands (Factur-X 1.0). */
-export function invoiceMetadata({ standard }: PdfConfig): string {
-  const { fileName, version, profile } = standard!;
+export function invoiceMetadata({ standard }: HybridConfig): string {
+  const { fileName, version, profile } = standard;
   return `
 <rdf:Description rdf:about="" xmlns:fx="urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#">
   <fx:DocumentType>INVOICE</fx:DocumentType>

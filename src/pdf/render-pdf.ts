@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { dirname, sep } from "node:path";
 import pdfmake from "pdfmake";
 import { pdfConfig } from "./config.ts";
-import { embeddedXml, invoiceMetadata } from "./embedded-xml.ts";
+import { embeddedXml, invoiceMetadata, isHybrid } from "./embedded-xml.ts";
 import { layOut } from "./layout.ts";
 
 const require = createRequire(import.meta.url);
@@ -25,7 +25,8 @@ export async function renderPdf(config: unknown): Promise<Buffer> {
   // zod's error would lose its message between threads
   if (!parsed.success) throw new Error(parsed.error.message);
   const { data } = parsed;
+  if (!isHybrid(data)) return pdfmake.createPdf(layOut(data)).getBuffer();
   const pdf = pdfmake.createPdf({ ...layOut(data), ...embeddedXml(data) });
-  if (data.xml) (await pdf.getStream()).appendXML(invoiceMetadata(data));
+  (await pdf.getStream()).appendXML(invoiceMetadata(data));
   return pdf.getBuffer();
 }

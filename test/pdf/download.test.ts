@@ -124,6 +124,41 @@ test("an uploaded file comes byte for byte", async () => {
   assert.ok(rows[0].content.equals(await (await get(rows[0].download_url)).bytes()));
 });
 
+test("the XML of an invoice is sent by its format, and is in the PDF of a ZUGFeRD invoice only", async () => {
+  const { rows } = await service.owner.query(
+    `select distinct on (d.config ->> 'form', d.config ->> 'typeCode') v.download_url as url, v.document_number as number,
+       d.config ->> 'form' as form, f.content
+     from erp.document d join api_unstable.documents v on v.id = d.id
+     join erp.document_file f on f.document_id = d.id and f.format = 'xml'
+     order by d.config ->> 'form', d.config ->> 'typeCode', d.id`,
+  );
+  assert.ok(rows.length > 3, `${rows.length} kinds`);
+  assert.deepEqual([...new Set(rows.map(({ form }) => form))], ["xrechnung", "zugferd"]);
+  for (const { url, number, form, content } of rows) {
+    const xml = await get(`${url}?format=xml`);
+    assert.deepEqual([xml.status, xml.headers.get("content-type")], [200, "application/xml"]);
+    assert.match(xml.headers.get("content-disposition")!, /^attachment; /);
+    assert.ok(xml.headers.get("content-disposition")!.includes(`"${number}.xml"`));
+    assert.equal(xml.headers.get("cache-control"), "private, no-store");
+    assert.ok(content.equals(await xml.bytes()));
+    const { files, metadata } = await readPdf(await (await get(url)).bytes());
+    assert.equal(metadata.get("pdfaid:part"), form === "zugferd" ? "3" : undefined);
+    assert.deepEqual([...files.keys()], form === "zugferd" ? ["factur-x.xml"] : []);
+    for (const file of files.values()) assert.ok(content.equals(file));
+  }
+  const [{ url }] = rows;
+  const wrong = url.replace(/.$/, (last: string) => (last === "0" ? "1" : "0"));
+  const unknown = await read(await get(`${wrong}?format=xml`, { headers: { "x-request-id": "same" } }));
+  for (const path of [
+    `${url}?format=docx`,
+    `${url}?format=pdf&format=xml`,
+    `${invoice.downloadUrl}?format=xml`,
+  ]) {
+    const { status, text } = await read(await get(path, { headers: { "x-request-id": "same" } }));
+    assert.deepEqual([status, text], [404, unknown.text], path);
+  }
+});
+
 test("a large file is read in parts, which are the same together", async () => {
   const file = randomBytes(40_000_001);
   const response = await get(await upload(file, "application/pdf"));

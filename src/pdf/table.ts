@@ -147,6 +147,7 @@ export function columnWidth(texts: string[]): number {
 /** Space on either side of a column. */
 const gap = 6;
 const none = () => 0;
+const three: (row: number) => number = () => 3;
 const strong = "#202124";
 const faint = "#dadce0";
 
@@ -157,8 +158,8 @@ export const ruled = {
   paddingLeft: (column: number) => (column === 0 ? 0 : gap),
   paddingRight: (column: number, { table }: { table: { body: unknown[][] } }) =>
     column === table.body[0]!.length - 1 ? 0 : gap,
-  paddingTop: (_row: number): number => 3,
-  paddingBottom: (_row: number): number => 3,
+  paddingTop: three,
+  paddingBottom: three,
 };
 /** The last line, in a table of its own without a header. */
 const lastRow = { hLineWidth: (row: number) => (row === 0 ? 0 : 0.4), hLineColor: faint };

@@ -62,7 +62,7 @@ export class CurrentWatch {
   #ranWith = Promise.resolve("");
   /** The state of the database after the last run, see {@link Migrator.state}. */
   #state = "";
-  /** The thing that the last run was given up for, and is tried again until it gets: a lock that others hold, or the database. */
+  /** Why the last run was given up and is tried again: others hold a lock, or the database is away. */
   #lacks: "lock" | "database" | null = null;
 
   /** @param adminUrl the database, as a role that may become its owner */

@@ -88,7 +88,7 @@ export const pdfConfig = z.object({
   customerNumber: text,
   customerVatId: text,
   taxStatus: z.enum(["gross", "net", "tax-free"]),
-  /** Why no tax is charged. */
+  /** Why no tax is charged: a name of erp.tax_reason. */
   taxExemption: z.string().nullish(),
   /** The day on which the invoice is due, and the terms of payment. */
   dueDate: day.nullish(),

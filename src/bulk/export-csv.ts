@@ -34,5 +34,6 @@ const cellText = (value: unknown): string => {
   return value === null || value === undefined ? "" : JSON.stringify(value);
 };
 
-const formatRow = (cells: readonly string[]): string =>
+/** Returns the line of a CSV file with these cells. */
+export const formatRow = (cells: readonly string[]): string =>
   cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",");

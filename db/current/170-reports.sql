@@ -1,0 +1,3 @@
+-- Reports for merchants
+--!include administration/reports.sql
+--!include administration/report_stock.sql

@@ -313,6 +313,8 @@ const sections = [
   { path: "/webhooks", name: "Webhooks" },
   { path: "/versions", name: "Versions" },
   { path: "/plan", name: "Plan" },
+  { path: "/reports", name: "Reports" },
+  { path: "/reports/stock", name: "Stock" },
   { path: "/operations", name: "Operations" },
   { path: "/activity", name: "Activity" },
   { path: "/explorer", name: "Explorer" },

@@ -1,6 +1,8 @@
 import { html } from "../../html/html.ts";
 import type { Html } from "../../html/html.ts";
-import type { ReportRow } from "./reports-section.ts";
+
+/** A row of a report, by the names of its columns. */
+export type ReportRow = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Most lines that the picture of a flow shows, the widest ones. */
 const maxFlows = 40;

@@ -11,6 +11,7 @@ import type { PageOrRedirect, Section } from "../section.ts";
 import { callForRows } from "../visit.ts";
 import type { Visit } from "../visit.ts";
 import { pictures } from "./report-pictures.ts";
+import type { ReportRow } from "./report-pictures.ts";
 
 /** A parameter or a column of a report. Types are those of Postgres. */
 export interface ReportField {
@@ -29,11 +30,8 @@ interface Report {
   columns: ReportField[];
 }
 
-/** A row of a report, by the names of its columns. */
-export type ReportRow = Readonly<Record<string, string | number | boolean | null>>;
-
 /** Most rows of a page, and of a file. */
-const maxRows = 500;
+const maxRows = 200;
 const maxRowsOfFile = 100_000;
 
 /** Reports for merchants. The database has them all: a new one needs only a function there. */

@@ -1,6 +1,5 @@
 import type { PoolClient } from "pg";
-import { formatRow } from "../../bulk/export-csv.ts";
-import { toCell } from "../../bulk/formulas.ts";
+import { formatRow, toCell } from "../../bulk/csv-cells.ts";
 import { html, linkList, table } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
 import { moment, resourceName } from "../formats.ts";
@@ -13,7 +12,7 @@ import type { Visit } from "../visit.ts";
 import { pictures } from "./report-pictures.ts";
 import type { ReportRow } from "./report-pictures.ts";
 
-/** A parameter or a column of a report. Types are those of Postgres. */
+/** A parameter or a column of a report. `type` is a Postgres type. */
 export interface ReportField {
   name: string;
   type: string;

@@ -1,5 +1,5 @@
 import type { ExportQueries } from "./export-query.ts";
-import { formatRow, toCell } from "./csv-cells.ts";
+import { formatRow, toCell } from "../lib/csv-cells.ts";
 import type { Line } from "./export-lines.ts";
 
 /**

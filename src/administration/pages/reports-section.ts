@@ -1,5 +1,5 @@
 import type { PoolClient } from "pg";
-import { formatRow, toCell } from "../../bulk/csv-cells.ts";
+import { formatRow, toCell } from "../../lib/csv-cells.ts";
 import { html, linkList, table } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
 import { moment, resourceName } from "../formats.ts";

@@ -315,6 +315,7 @@ const sections = [
   { path: "/plan", name: "Plan" },
   { path: "/reports", name: "Reports" },
   { path: "/reports/stock", name: "Stock" },
+  { path: "/reports/trace", name: "Trace of a batch" },
   { path: "/operations", name: "Operations" },
   { path: "/activity", name: "Activity" },
   { path: "/explorer", name: "Explorer" },

@@ -7,7 +7,10 @@ export type ReportRow = Readonly<Record<string, string | number | boolean | null
 /** Most lines that the picture of a flow shows, the widest ones. */
 const maxFlows = 40;
 const rowHeight = 26;
-const width = 900;
+const width = 980;
+/** Space for a label, in pixels, and its most characters. */
+const labelWidth = 230;
+const labelLength = 32;
 
 interface Flow {
   source: string;
@@ -38,7 +41,8 @@ function flow(rows: readonly ReportRow[]): Html {
   const depth = depths(flows);
   const columns = Map.groupBy(depth.keys(), (name) => depth.get(name)!);
   const height = Math.max(...[...columns.values()].map((names) => names.length)) * rowHeight + rowHeight;
-  const xOf = (name: string) => 10 + (depth.get(name)! * (width - 220)) / Math.max(1, columns.size - 1);
+  const xOf = (name: string) =>
+    10 + (depth.get(name)! * (width - labelWidth - 20)) / Math.max(1, columns.size - 1);
   const yOf = (name: string) => {
     const names = columns.get(depth.get(name)!)!;
     return ((names.indexOf(name) + 0.5) * height) / names.length;
@@ -48,7 +52,12 @@ function flow(rows: readonly ReportRow[]): Html {
     height,
     "Where units came from and went to",
     html`${flows.map(({ source, destination, units }) => {
-      const [x1, y1, x2, y2] = [xOf(source) + 190, yOf(source), xOf(destination) - 6, yOf(destination)];
+      const [x1, y1, x2, y2] = [
+        xOf(source) + labelWidth,
+        yOf(source),
+        xOf(destination) - 6,
+        yOf(destination),
+      ];
       const bend = (x1 + x2) / 2;
       return html`<path
         class="flow"
@@ -60,7 +69,7 @@ function flow(rows: readonly ReportRow[]): Html {
     ${[...depth.keys()].map(
       (name) =>
         html`<text x="${xOf(name)}" y="${yOf(name) + 5}"
-          >${name.length > 26 ? `${name.slice(0, 25)}…` : name}</text
+          >${name.length > labelLength ? `${name.slice(0, labelLength - 1)}…` : name}</text
         >`,
     )}`,
   );

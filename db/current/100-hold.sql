@@ -66,7 +66,7 @@ drop view if exists api_unstable.batches, api_unstable.warehouse_stocks;
 --!include ledger/keep_held_stock.sql
 --!include ledger/keep_batch_figures.sql
 --!include ledger/keep_saleable_stock.sql
-create or replace trigger keep_held_stock after update on erp.batch
+create or replace trigger keep_figures after update on erp.batch
   referencing old table as old_rows new table as new_rows for each statement
   when (current_user <> 'service_booker') execute function ledger.keep_held_stock();
 --!include ledger/proof.sql

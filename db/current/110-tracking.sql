@@ -55,6 +55,11 @@ drop view if exists api_unstable.products, api_unstable.batches;
 --!include api/batches.sql
 --!include api/products_upsert.sql
 --!include api/fulfillment_create.sql
+--!include api/fulfillment_cancel.sql
+--!include api/goods_receipt_approve.sql
+--!include api/order_shipment_complete.sql
+--!include api/stock_adjust.sql
+--!include api/stock_set.sql
 
 --!include erp/with_tracking.sql
 --!include erp/upsert_products.sql

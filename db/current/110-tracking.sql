@@ -67,7 +67,9 @@ drop view if exists api_unstable.products, api_unstable.batches;
 --!include erp/require_places.sql
 --!include erp/create_fulfillment.sql
 --!include ledger/require_serial_numbers.sql
---!include ledger/require_batches.sql
+drop function if exists ledger.examine(ledger.leg[]);
+--!include ledger/examine.sql
+--!include ledger/book.sql
 --!include ledger/pick_units.sql
 --!include ledger/require_picked.sql
 --!include ledger/ship.sql

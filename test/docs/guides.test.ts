@@ -31,6 +31,11 @@ const guides: Record<string, Guide> = {
     write: ["webhook_subscriptions", "all_webhook_subscriptions"],
     version: "unstable",
   },
+  "docs/guides/holding.md": {
+    read: ["products", "batches", "stocks", "warehouses"],
+    write: ["batches"],
+    version: "unstable",
+  },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
 };
 

@@ -130,6 +130,20 @@ lateral (select demo.moment('adjustment', i.n, demo.scale() * 270) as at,
     or i.n % 20 in (6, 9) as is_in,
       case when i.n % 10 in (4, 5) then 'import' else 'stock_correction' end as special) v;
 
+-- Serial numbers: seven units come in, one moves on, and one is disposed of. They are the newest movements, so
+-- that the ids of the others stay
+insert into demo.flow
+select at, 10, i, demo.serial_product(), i, 1, process,
+  case when step = 1 then 'special_stock_location' else 'bin_location' end,
+  case when step > 1 then demo.bin_id(1, 1) end, case when step = 1 then 'import' end,
+  case when step = 3 then 'special_stock_location' else 'bin_location' end,
+  case when step < 3 then demo.bin_id(1, step) end, case when step = 3 then 'stock_correction' end, null
+from (
+  values (1, 1, 7, 'csv_import_incoming'), (2, 3, 3, 'relocation'), (3, 5, 5, 'outgoing')
+) v (step, low, high, process)
+cross join lateral generate_series(low, high) i
+cross join lateral (select demo.today() - make_interval(secs => 4 - step) as at) t;
+
 -- The opening stock covers everything that later goes out before it comes in, and a little more for what is
 -- kept in stock
 create table demo.opening_stock as

@@ -292,6 +292,32 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
     async () => ({ batch: await firstOf("batches"), warehouse: await firstOf("warehouses") }),
   ],
   [
+    "a batch: where it came from, who got it, what left otherwise, and what remains",
+    `query ($id: ID!) { batch(id: $id) {
+      trace { receivedQuantity shippedQuantity returnedQuantity removedQuantity remainingQuantity }
+      origins(first: 50) { edges { node { kind quantity goodsReceipt { supplier { name } } supplierOrders { edges { node { id } } } } } }
+      shipments(first: 50) { edges { node { shippedQuantity returnedQuantity shippingAddress order { orderNumber customer { email } }
+        fulfillments { edges { node { number } } } shippingLabels { edges { node { trackingCodes } } } } } totalCount { count } }
+      removals(first: 50) { edges { node { kind quantity } } }
+      remainingStocks(first: 50) { edges { node { quantity stock { binLocation { code } } } } } } }`,
+    async () => ({ id: await firstOf("batches") }),
+  ],
+  [
+    "the shipments of a batch after a cursor",
+    `query ($id: ID!, $after: String) { batch(id: $id) { shipments(first: 20, after: $after) {
+      edges { cursor node { orderId quantity } } pageInfo { hasNextPage hasPreviousPage } } } }`,
+    async () => {
+      const id = await firstOf("batches");
+      const source = "query ($id: ID!) { batch(id: $id) { shipments(first: 2) { pageInfo { endCursor } } } }";
+      const { data } = await executors.byGrafast({ source, variables: { id } });
+      return { id, after: data.batch.shipments.pageInfo.endCursor };
+    },
+  ],
+  [
+    "movements as events of EPCIS",
+    "{ stockMovements(first: 50) { edges { node { epcis { event problems } } } } }",
+  ],
+  [
     "several lists at once",
     `{ a: products(first: 3) { edges { node { id } } } b: orders(first: 3) { edges { node { id } } }
        c: stocks(first: 3) { edges { node { id } } } d: fulfillments(first: 3) { edges { node { id } } } }`,

@@ -1,0 +1,47 @@
+-- Traces of batches, recall lists, and events of EPCIS
+
+drop function if exists api_unstable.batches_trace(api_unstable.batches);
+drop function if exists api_unstable.batches_remaining_stocks(api_unstable.batches);
+drop function if exists api_unstable.batch_shipments_fulfillments(api_unstable.batch_shipments);
+drop function if exists api_unstable.batch_shipments_shipping_labels(api_unstable.batch_shipments);
+drop function if exists api_unstable.batch_shipments_shipping_address(api_unstable.batch_shipments);
+drop function if exists api_unstable.batch_origins_supplier_orders(api_unstable.batch_origins);
+drop function if exists api_unstable.stock_movements_epcis(api_unstable.stock_movements);
+drop view if exists api_unstable.batch_shipments, api_unstable.batch_origins, api_unstable.batch_removals;
+
+--!include erp/gs1.sql
+
+alter table erp.warehouse drop column if exists gln cascade;
+alter table erp.warehouse add column gln text collate "C";
+alter table erp.warehouse add constraint warehouse_gln_has_its_check_digit
+  check (length(gln) = 13 and erp.is_gs1_number(gln)) not valid;
+comment on column erp.warehouse.gln is
+  'Global Location Number of GS1: 13 digits, of which the last one is the check digit.';
+comment on constraint warehouse_gln_has_its_check_digit on erp.warehouse is
+  E'@userError INVALID gln\nA GLN has 13 digits, and the last one must be the check digit of the others.';
+select api_meta.allow('service_writer', 'erp.warehouse', 'update (gln)');
+
+drop function if exists erp.create_warehouse(text, text, boolean, boolean, boolean, jsonb);
+--!include erp/create_warehouse.sql
+--!include erp/update_warehouse.sql
+drop view if exists api_unstable.warehouses;
+--!include api/warehouses.sql
+--!include api/warehouse_create.sql
+--!include api/warehouse_update.sql
+--!include api/warehouses_upsert.sql
+
+--!include api/batch_shipments.sql
+--!include api/batch_shipments_fulfillments.sql
+--!include api/batch_shipments_shipping_labels.sql
+--!include api/batch_shipments_shipping_address.sql
+--!include api/batch_origins.sql
+--!include api/batch_origins_supplier_orders.sql
+--!include api/batch_removals.sql
+--!include api/batches_remaining_stocks.sql
+--!include api/batches_trace.sql
+
+--!include ledger/epcis_step.sql
+--!include ledger/epcis_site.sql
+--!include ledger/epcis_quantities.sql
+--!include ledger/epcis_transactions.sql
+--!include api/stock_movements_epcis.sql

@@ -81,9 +81,15 @@ comment on column valuation.report_warehouse.unit_cost is
   'Value of a unit of the product in all warehouses, rounded to six decimals.';
 comment on column valuation.report_warehouse.amount is
   'The value in cents. The lines of a report add up to its value, by largest remainder.';
+drop index if exists valuation.report_product_product_id_idx, valuation.report_outside_place_product_id_idx,
+  valuation.report_cost_stock_movement_id_idx;
 create index report_product_product_id_idx on valuation.report_product (product_id);
 create index report_outside_place_product_id_idx on valuation.report_outside (place, product_id);
 create index report_cost_stock_movement_id_idx on valuation.report_cost (stock_movement_id);
+comment on index valuation.report_product_product_id_idx is 'For valuation.keep_counted.';
+comment on index valuation.report_outside_place_product_id_idx is
+  'For valuation.keep_counted and valuation.cost_of_order.';
+comment on index valuation.report_cost_stock_movement_id_idx is 'For valuation.cost_of_fulfillment.';
 
 drop table if exists valuation.report_fault, valuation.report_late_entry, valuation.counted_receipt;
 create table valuation.report_fault (
@@ -143,6 +149,15 @@ comment on column valuation.counted_receipt.goods_receipt_id is 'The goods recei
 comment on column valuation.counted_receipt.report_id is
   'The first report that counts it; null if another program made that report.';
 
+comment on constraint report_fault_report_id_fkey on valuation.report_fault is
+  '@internal valuation.fill_report names the report.';
+comment on constraint report_late_entry_report_id_fkey on valuation.report_late_entry is
+  '@internal valuation.fill_report names the report.';
+comment on constraint counted_receipt_goods_receipt_id_fkey on valuation.counted_receipt is
+  '@internal valuation.keep_state looks for the receipts.';
+comment on constraint counted_receipt_report_id_fkey on valuation.counted_receipt is
+  '@internal valuation.keep_state names the report.';
+
 do $$
 begin
   if to_regclass('erp.stock_valuation_report_goods_receipt') is not null then
@@ -156,6 +171,8 @@ select api_meta.allow('service_writer', t.name::regclass, 'select', 'insert', 'u
 from unnest('{valuation.report,valuation.report_product,valuation.report_warehouse,valuation.report_outside,
   valuation.report_cost,valuation.report_fault,valuation.report_late_entry,valuation.counted_receipt}'::text[])
   t (name);
+
+select api_meta.allow('service_writer', 'erp.stock_container', 'select');
 
 --!include valuation/newest_report.sql
 --!include valuation/units_by_warehouse.sql
@@ -215,9 +232,24 @@ create or replace trigger keep_tax_status before update of tax_status, type on e
 for each row when ((new.tax_status, new.type) is distinct from (old.tax_status, old.type))
 execute function valuation.keep_tax_status();
 
--- Their place is valuation.counted_receipt now
+-- waive drops-data: valuation.counted_receipt has the receipts; only the trigger that is replaced here read them
 drop table if exists erp.stock_valuation_report_goods_receipt, erp.stock_valuation_report;
 
+-- Money is a Float, as in the types around it
+do $$
+declare
+  words text;
+begin
+  select string_agg(w, ' ' order by w collate "C") into words from (
+    select regexp_split_to_table(
+      substring(obj_description('api_unstable'::regnamespace, 'pg_namespace') from '(?n)^@floats +(.*)$'), ' +')
+    union select unnest('{stock_valuation_reports,stock_valuation_report_lines,stock_value,
+      stock_valuation_report_late_entries}'::text[])
+  ) f (w);
+  execute format('comment on schema api_unstable is %L', regexp_replace(
+    obj_description('api_unstable'::regnamespace, 'pg_namespace'), '(?n)^@floats.*$', '@floats ' || words));
+end
+$$;
 --!include api/user_error_code.sql
 --!include api/stock_valuation_reports.sql
 --!include api/stock_valuation_report_lines.sql

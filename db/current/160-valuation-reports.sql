@@ -1,5 +1,6 @@
 -- Stock valuation reports that close periods; values, costs and margins in the API
 
+drop index if exists valuation.report_number_is_unique, valuation.report_has_one_draft;
 drop function if exists api_unstable.stock_valuation_report_create, api_unstable.stock_valuation_report_close,
   api_unstable.stock_valuation_report_void;
 drop view if exists api_unstable.stock_valuation_report_lines, api_unstable.stock_valuation_report_faults,
@@ -10,8 +11,7 @@ drop view if exists api_unstable.stock_valuation_report_lines, api_unstable.stoc
 alter table valuation.report drop column if exists currency_code cascade,
   drop column if exists quantity cascade, drop column if exists value cascade,
   drop column if exists fault_count cascade, drop column if exists late_entry_count cascade,
-  drop column if exists created_at cascade, drop column if exists voided_at cascade,
-  drop column if exists void_reason cascade, drop column if exists hash cascade,
+  drop column if exists created_at cascade, drop column if exists void_reason cascade, drop column if exists hash cascade,
   drop column if exists previous_hash cascade, drop column if exists lines_hash cascade,
   drop column if exists state_hash cascade;
 alter table valuation.report
@@ -21,7 +21,6 @@ alter table valuation.report
   add column fault_count bigint not null default 0,
   add column late_entry_count bigint not null default 0,
   add column created_at timestamptz(0) not null default date_trunc('second', now()),
-  add column voided_at timestamptz(0),
   add column void_reason text constraint report_void_reason_length check (length(void_reason) <= 1000),
   add column hash text,
   add column previous_hash text,
@@ -34,7 +33,6 @@ alter table valuation.report
   add constraint report_void_was_closed check (voided_at is null or closed_at is not null);
 create unique index report_number_is_unique on valuation.report (number);
 create unique index report_has_one_draft on valuation.report ((true)) where closed_at is null;
-create unique index report_voided_by_is_unique on valuation.report (voided_by);
 comment on constraint report_void_reason_length on valuation.report is
   '@internal valuation.void_report refuses longer ones.';
 comment on constraint report_closed_is_complete on valuation.report is
@@ -43,10 +41,8 @@ comment on constraint report_void_has_a_reason on valuation.report is
   '@internal valuation.void_report sets both.';
 comment on constraint report_void_was_closed on valuation.report is
   '@internal valuation.void_report refuses drafts.';
-comment on index valuation.report_number_is_unique is '@internal Reports are closed one after another.';
-comment on index valuation.report_has_one_draft is '@internal valuation.create_report deletes the draft.';
-comment on index valuation.report_voided_by_is_unique is
-  '@internal A report replaces the newest void one, and one only becomes void while it is the newest.';
+comment on index valuation.report_number_is_unique is 'Reports are closed one after another.';
+comment on index valuation.report_has_one_draft is 'There is one draft at most.';
 comment on column valuation.report.currency_code is 'Currency of all amounts: the default one, as ISO code.';
 comment on column valuation.report.quantity is 'Units in stock.';
 comment on column valuation.report.value is 'Value of the stock in cents: the sum of the products, rounded once.';
@@ -54,7 +50,6 @@ comment on column valuation.report.fault_count is
   'How often units came in without a price; with faults, a draft cannot be closed.';
 comment on column valuation.report.late_entry_count is 'Movements that belong to days that were closed before.';
 comment on column valuation.report.created_at is 'When the draft was made.';
-comment on column valuation.report.voided_at is 'When the report was declared void; null while it is valid.';
 comment on column valuation.report.void_reason is 'Why the report was declared void.';
 comment on column valuation.report.hash is
   'SHA-256 of the content, with the hash of the report before, as hexadecimal digits; null for drafts.';
@@ -81,14 +76,10 @@ comment on column valuation.report_warehouse.unit_cost is
   'Value of a unit of the product in all warehouses, rounded to six decimals.';
 comment on column valuation.report_warehouse.amount is
   'The value in cents. The lines of a report add up to its value, by largest remainder.';
-drop index if exists valuation.report_product_product_id_idx, valuation.report_outside_place_product_id_idx,
-  valuation.report_cost_stock_movement_id_idx;
+drop index if exists valuation.report_product_product_id_idx, valuation.report_cost_stock_movement_id_idx;
 create index report_product_product_id_idx on valuation.report_product (product_id);
-create index report_outside_place_product_id_idx on valuation.report_outside (place, product_id);
 create index report_cost_stock_movement_id_idx on valuation.report_cost (stock_movement_id);
 comment on index valuation.report_product_product_id_idx is 'For valuation.keep_counted.';
-comment on index valuation.report_outside_place_product_id_idx is
-  'For valuation.keep_counted and valuation.cost_of_order.';
 comment on index valuation.report_cost_stock_movement_id_idx is 'For valuation.cost_of_fulfillment.';
 
 drop table if exists valuation.report_fault, valuation.report_late_entry, valuation.counted_receipt;
@@ -173,6 +164,10 @@ from unnest('{valuation.report,valuation.report_product,valuation.report_warehou
   t (name);
 
 select api_meta.allow('service_writer', 'erp.stock_container', 'select');
+-- Fills in prices, which the triggers below look at
+grant usage on schema valuation to service_keeper;
+select api_meta.allow('service_keeper', 'valuation.counted_receipt', 'select');
+select api_meta.allow('service_keeper', 'erp.goods_receipt', 'select (id, state)');
 
 --!include valuation/newest_report.sql
 --!include valuation/units_by_warehouse.sql

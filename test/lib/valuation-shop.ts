@@ -46,7 +46,8 @@ export async function openValuationShop(options: ServiceOptions = {}): Promise<V
   const select = `stockValuationReport { ${reportFields} }`;
   const draft: ValuationShop["draft"] = (daysAgo) =>
     shop.mutate("stockValuationReportCreate", { referenceDate: day(daysAgo) }, { select });
-  const closeReport: ValuationShop["closeReport"] = (id) => shop.mutate("stockValuationReportClose", { id }, { select });
+  const closeReport: ValuationShop["closeReport"] = (id) =>
+    shop.mutate("stockValuationReportClose", { id }, { select });
   const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
 
   return {
@@ -88,4 +89,3 @@ export async function openValuationShop(options: ServiceOptions = {}): Promise<V
     },
   };
 }
-

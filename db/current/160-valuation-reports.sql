@@ -45,10 +45,12 @@ comment on index valuation.report_number_is_unique is 'Reports are closed one af
 comment on index valuation.report_has_one_draft is 'There is one draft at most.';
 comment on column valuation.report.currency_code is 'Currency of all amounts: the default one, as ISO code.';
 comment on column valuation.report.quantity is 'Units in stock.';
-comment on column valuation.report.value is 'Value of the stock in cents: the sum of the products, rounded once.';
+comment on column valuation.report.value is
+  'Value of the stock in cents: the sum of the products, rounded once.';
 comment on column valuation.report.fault_count is
   'How often units came in without a price; with faults, a draft cannot be closed.';
-comment on column valuation.report.late_entry_count is 'Movements that belong to days that were closed before.';
+comment on column valuation.report.late_entry_count is
+  'Movements that belong to days that were closed before.';
 comment on column valuation.report.created_at is 'When the draft was made.';
 comment on column valuation.report.void_reason is 'Why the report was declared void.';
 comment on column valuation.report.hash is
@@ -71,7 +73,8 @@ alter table valuation.report_warehouse
 create index report_warehouse_report_id_id_idx on valuation.report_warehouse (report_id, id);
 create index report_warehouse_product_id_idx on valuation.report_warehouse (product_id);
 create index report_warehouse_warehouse_id_idx on valuation.report_warehouse (warehouse_id);
-comment on column valuation.report_warehouse.product_number is 'Number of the product when the report was made.';
+comment on column valuation.report_warehouse.product_number is
+  'Number of the product when the report was made.';
 comment on column valuation.report_warehouse.unit_cost is
   'Value of a unit of the product in all warehouses, rounded to six decimals.';
 comment on column valuation.report_warehouse.amount is
@@ -98,7 +101,7 @@ alter table valuation.report_fault enable row level security;
 comment on table valuation.report_fault is
   'Units that had no value when the draft of a report was made, at most 10,000 of a draft.';
 comment on column valuation.report_fault.report_id is 'The draft.';
-comment on column valuation.report_fault.code is 'What is missing: PRICE_MISSING.';
+comment on column valuation.report_fault.code is 'Code of what is missing: PRICE_MISSING.';
 comment on column valuation.report_fault.product_id is 'Product of the units.';
 comment on column valuation.report_fault.stock_movement_id is 'Movement by which the units came in.';
 comment on column valuation.report_fault.goods_receipt_id is
@@ -159,8 +162,8 @@ end
 $$;
 
 select api_meta.allow('service_writer', t.name::regclass, 'select', 'insert', 'update', 'delete')
-from unnest('{valuation.report,valuation.report_product,valuation.report_warehouse,valuation.report_outside,
-  valuation.report_cost,valuation.report_fault,valuation.report_late_entry,valuation.counted_receipt}'::text[])
+from unnest('{valuation.report,valuation.report_product,valuation.report_warehouse,
+  valuation.report_outside,valuation.report_cost,valuation.report_fault,valuation.report_late_entry,valuation.counted_receipt}'::text[])
   t (name);
 
 select api_meta.allow('service_writer', 'erp.stock_container', 'select');
@@ -227,7 +230,7 @@ create or replace trigger keep_tax_status before update of tax_status, type on e
 for each row when ((new.tax_status, new.type) is distinct from (old.tax_status, old.type))
 execute function valuation.keep_tax_status();
 
--- waive drops-data: valuation.counted_receipt has the receipts; only the trigger that is replaced here read them
+-- waive drops-data: valuation.counted_receipt has the receipts; only a trigger read them, which is replaced
 drop table if exists erp.stock_valuation_report_goods_receipt, erp.stock_valuation_report;
 
 -- Money is a Float, as in the types around it

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { endOfLog, logAfter, sequence } from "../events/support.ts";
-import { missingId, uuidOf } from "../lib/ids.ts";
+import { missingId } from "../lib/ids.ts";
 import { refusals } from "../lib/shop.ts";
 import type { ValuationShop } from "../lib/valuation-shop.ts";
 import { openValuationShop, reportFields } from "../lib/valuation-shop.ts";

@@ -70,6 +70,7 @@ alter table valuation.report_warehouse
   add column product_number text not null,
   add column unit_cost numeric not null,
   add column amount numeric not null;
+drop index if exists valuation.report_warehouse_report_id_idx;
 create index report_warehouse_report_id_id_idx on valuation.report_warehouse (report_id, id);
 create index report_warehouse_product_id_idx on valuation.report_warehouse (product_id);
 create index report_warehouse_warehouse_id_idx on valuation.report_warehouse (warehouse_id);
@@ -118,7 +119,6 @@ create table valuation.report_late_entry (
 );
 create index report_late_entry_report_id_id_idx on valuation.report_late_entry (report_id, id);
 create index report_late_entry_product_id_idx on valuation.report_late_entry (product_id);
-create index report_late_entry_stock_movement_id_idx on valuation.report_late_entry (stock_movement_id);
 alter table valuation.report_late_entry enable row level security;
 comment on table valuation.report_late_entry is
   'Movements that a report counts although they belong to a day that was closed before: they were numbered '
@@ -143,6 +143,16 @@ comment on column valuation.counted_receipt.goods_receipt_id is 'The goods recei
 comment on column valuation.counted_receipt.report_id is
   'The first report that counts it; null if another program made that report.';
 
+comment on constraint report_product_report_id_fkey on valuation.report_product is
+  '@internal valuation.fill_report names the report.';
+comment on constraint report_warehouse_report_id_fkey on valuation.report_warehouse is
+  '@internal valuation.fill_report names the report.';
+comment on constraint report_cost_report_id_fkey on valuation.report_cost is
+  '@internal valuation.fill_report names the report.';
+comment on constraint report_outside_report_id_fkey on valuation.report_outside is
+  '@internal valuation.keep_places names the report.';
+comment on constraint report_outside_pkey on valuation.report_outside is
+  '@internal valuation.keep_places takes places from movements.';
 comment on constraint report_fault_report_id_fkey on valuation.report_fault is
   '@internal valuation.fill_report names the report.';
 comment on constraint report_late_entry_report_id_fkey on valuation.report_late_entry is
@@ -173,14 +183,13 @@ select api_meta.allow('service_keeper', 'valuation.counted_receipt', 'select');
 select api_meta.allow('service_keeper', 'erp.goods_receipt', 'select (id, state)');
 
 --!include valuation/newest_report.sql
---!include valuation/units_by_warehouse.sql
---!include valuation/late_entries.sql
+--!include valuation/day_of.sql
+--!include valuation/keep_places.sql
 --!include valuation/report_hashes.sql
 --!include valuation/total_report.sql
 --!include valuation/fill_report.sql
 --!include valuation/empty_report.sql
 --!include valuation/refuse_faults.sql
---!include valuation/keep_state.sql
 --!include valuation/create_report.sql
 --!include valuation/close_report.sql
 --!include valuation/void_report.sql
@@ -248,6 +257,7 @@ begin
     obj_description('api_unstable'::regnamespace, 'pg_namespace'), '(?n)^@floats.*$', '@floats ' || words));
 end
 $$;
+--!include valuation/proof.sql
 --!include api/user_error_code.sql
 --!include api/stock_valuation_reports.sql
 --!include api/stock_valuation_report_lines.sql

@@ -177,9 +177,11 @@ from unnest('{valuation.report,valuation.report_product,valuation.report_warehou
   t (name);
 
 select api_meta.allow('service_writer', 'erp.stock_container', 'select');
+select api_meta.allow('service_writer', 'ledger.stock_count', 'select');
 -- Fills in prices, which the triggers below look at
 grant usage on schema valuation to service_keeper;
 select api_meta.allow('service_keeper', 'valuation.counted_receipt', 'select');
+select api_meta.allow('service_keeper', 'valuation.report', 'select');
 select api_meta.allow('service_keeper', 'erp.goods_receipt', 'select (id, state)');
 
 --!include valuation/newest_report.sql
@@ -193,6 +195,8 @@ select api_meta.allow('service_keeper', 'erp.goods_receipt', 'select (id, state)
 --!include valuation/create_report.sql
 --!include valuation/close_report.sql
 --!include valuation/void_report.sql
+--!include valuation/is_binding.sql
+--!include valuation/is_counted.sql
 --!include valuation/await_closing.sql
 --!include valuation/keep_reports.sql
 --!include erp/keep_currency_factor.sql

@@ -120,7 +120,8 @@ describe("what a closed report counts", () => {
     ];
     try {
       for (const [change, figure] of tampered) {
-        await client.query(`begin; set local session_replication_role = replica; ${change}`);
+        const [, table] = /(?:update|from) (\S+)/.exec(change)!;
+        await client.query(`begin; alter table ${table} disable trigger user; ${change}`);
         const { rows } = await client.query("select figure from valuation.proof");
         assert.ok(
           rows.some((row) => figure.test(row.figure)),
@@ -215,9 +216,10 @@ for (const [name, input] of Object.entries({
     const shop = await openValuationShop();
     try {
       const token = await shop.token({ read: "all", write: ["stocks", "goods_receipts"] });
-      assert.deepEqual((await shop.tryMutate(name, input, { token })).codes, ["FORBIDDEN"]);
+      const select = "stockValuationReport { number }";
+      assert.deepEqual((await shop.tryMutate(name, input, { token, select })).codes, ["FORBIDDEN"]);
       const own = await shop.token({ read: ["valuation"], write: ["valuation"] });
-      assert.deepEqual((await shop.tryMutate(name, input, { token: own })).codes ?? [], []);
+      assert.deepEqual((await shop.tryMutate(name, input, { token: own, select })).codes, []);
     } finally {
       await shop.close();
     }

@@ -36,6 +36,11 @@ const guides: Record<string, Guide> = {
     write: ["batches"],
     version: "unstable",
   },
+  "docs/guides/valuation.md": {
+    read: ["valuation", "products", "orders", "fulfillment_orders"],
+    write: ["valuation"],
+    version: "unstable",
+  },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
 };
 

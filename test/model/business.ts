@@ -1,257 +1,100 @@
 import assert from "node:assert/strict";
-import type { Random } from "../lib/random.ts";
-import type { Merchant, Product, Rows } from "./merchant.ts";
-import { atMoment, insertOrder, newMovements, openMerchant, side } from "./merchant.ts";
-import type { Moment, Movement, Place, Receipt, ReceiptLine } from "./record.ts";
-import { BusinessRecord, isCount } from "./record.ts";
+import type { Move } from "./books.ts";
+import { Books, hour, iso, special, unitsOf } from "./books.ts";
+import { insertOrder } from "./merchant.ts";
+import type { Movement, Receipt, ReceiptLine } from "./record.ts";
+import { isCount } from "./record.ts";
 
-const hour = 3_600_000_000n;
-const special = (name: string): Place => `special_stock_location:${name}`;
-export const iso = (moment: Moment): string =>
-  `${new Date(Number(moment / 1000n)).toISOString().slice(0, -1)}${String(moment % 1000n).padStart(3, "0")}Z`;
-
-interface Move {
-  product: string;
-  quantity: number;
-  batch?: string;
-  from: Place;
-  to: Place;
-}
 interface Order {
   id: string;
   fulfillmentOrder: string;
   lines: { id: string; product: string; open: number }[];
 }
 
-/** Random business of a merchant, by the functions that mutations call, on one connection. */
-export class Business {
-  readonly record = new BusinessRecord();
-  merchant!: Merchant;
-  now: Moment;
-  /** Units by product, place and batch, as movements were booked; the batch is empty where there is none. */
-  readonly stock = new Map<string, Map<Place, Map<string, number>>>();
-  /** What was done, for messages. */
-  readonly log: string[] = [];
-  refused = 0;
-  readonly #run: Rows;
-  readonly #random: Random;
-  readonly #receipts: { id: string; state: string; receipt: Receipt }[] = [];
-  readonly #orders: Order[] = [];
-  #fulfillments: string[] = [];
-  #last = "00000000-0000-0000-0000-000000000000";
-  #unnumbered: Movement[] = [];
-  #numbers = 0;
+/** Random business of a merchant, by the functions that mutations call. */
+export class Business extends Books {
+  readonly receipts: { id: string; state: string; receipt: Receipt }[] = [];
+  readonly orders: Order[] = [];
+  fulfillments: string[] = [];
 
-  constructor(run: Rows, random: Random, start: Moment) {
-    this.#run = run;
-    this.#random = random;
-    this.now = start;
-  }
-
-  async open(): Promise<void> {
-    this.merchant = await openMerchant(this.#run);
-    const { warehouses, bins, container, products } = this.merchant;
-    for (const id of warehouses) this.record.warehouseOf.set(`warehouse:${id}`, id);
-    for (const [id, warehouse] of bins) this.record.warehouseOf.set(`bin_location:${id}`, warehouse);
-    this.record.warehouseOf.set(`stock_container:${container[0]}`, container[1]);
-    for (const { id } of products) this.stock.set(id, new Map());
+  override async open(): Promise<void> {
+    await super.open();
     for (let n = 0; n < 4; n++) await this.begin();
   }
 
   /** Does something at random. */
   async step(): Promise<void> {
-    this.now += BigInt(1 + this.#random.below(Number(6n * hour)));
-    const name = this.#random.oneOf(steps);
+    this.now += BigInt(1 + this.random.below(Number(6n * hour)));
+    const name = this.random.oneOf(steps);
     this.log.push(name);
     await this[name]();
-    if (this.#random.below(3) === 0) await this.number();
+    if (this.random.below(3) === 0) await this.number();
   }
-
-  /** Runs a piece of business in a transaction at the present moment. Returns null when it was refused. */
-  async #book<T>(work: () => Promise<T>): Promise<{ result: T; movements: Movement[] } | null> {
-    const run = this.#run;
-    await run("begin");
-    let result;
-    let rows;
-    try {
-      result = await work();
-      await run("set constraints all immediate");
-      rows = await run(newMovements, [this.#last]);
-      await run(atMoment[0]!, [this.#last, iso(this.now)]);
-      await run(atMoment[1]!, [iso(this.now)]);
-    } catch (error) {
-      await run("rollback");
-      if ((error as { code?: string }).code !== "UE001") throw error;
-      this.log.push("refused");
-      this.refused++;
-      return null;
-    }
-    await run("commit");
-    const movements = rows.map(({ counted, ...row }): Movement => {
-      const happened = counted === null ? this.now : BigInt(counted);
-      return { ...row, sequence: 0, booked: this.now, happened };
-    });
-    await this.#note(movements);
-    return { result, movements };
-  }
-
-  async #note(movements: Movement[]): Promise<void> {
-    if (movements.length === 0) return;
-    this.#last = movements.at(-1)!.id;
-    for (const movement of movements) {
-      this.record.movements.push(movement);
-      for (const [batch, quantity] of unitsOf(movement)) {
-        this.#add(movement.product, movement.from, batch, -quantity);
-        this.#add(movement.product, movement.to, batch, quantity);
-      }
-    }
-    // Transactions may commit in another order than they booked, if they have nothing to do with each other
-    const isApart = !this.#unnumbered.some(({ product }) => movements.some((m) => m.product === product));
-    if (isApart && this.#random.below(4) === 0) await this.#give(movements);
-    else this.#unnumbered.push(...movements);
-  }
-
-  #add(product: string, place: Place, batch: string, quantity: number): void {
-    const places = this.stock.get(product)!;
-    const units = places.get(place) ?? new Map<string, number>();
-    places.set(place, units.set(batch, (units.get(batch) ?? 0) + quantity));
-  }
-
-  unitsIn(product: string, place: Place): number {
-    return [...(this.stock.get(product)!.get(place)?.values() ?? [])].reduce((sum, units) => sum + units, 0);
-  }
-
-  /** Numbers what was committed, as the sequencer of events does. */
-  async number(): Promise<void> {
-    await this.#give(this.#unnumbered);
-    this.#unnumbered = [];
-  }
-
-  async #give(movements: Movement[]): Promise<void> {
-    const alive = movements.filter(({ product }) => !this.record.deletedProducts.has(product));
-    if (alive.length === 0) return;
-    const ids = alive.map(({ id }) => id);
-    await this.#run("select ledger.number_movements($1)", [ids]);
-    for (const movement of alive) movement.sequence = ++this.#numbers;
-  }
-
-  /** The number of the newest movement. */
-  get sequence(): number {
-    return this.#numbers;
-  }
-
-  #call(name: string, input: object): Promise<any> {
-    return this.#run(
-      `select to_jsonb(api_unstable.${name}(jsonb_populate_record(null::api_unstable.${name}_input, $1))) as payload`,
-      [JSON.stringify(input)],
-    ).then(([row]) => row.payload);
-  }
-
-  /** Movements that another program inserts. */
-  #insert(moves: Move[]): Promise<any> {
-    const rows = moves.map(({ product, quantity, batch, from, to }, n) => {
-      const places = { ...side("source", from), ...side("destination", to) };
-      return { n, product_id: product, quantity, batch_id: batch, ...places };
-    });
-    const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-      .filter((name) => name !== "n" && name !== "batch_id")
-      .join();
-    return this.#run(
-      `with m as (insert into ledger.stock_movement (${columns}) select ${columns}
-         from jsonb_populate_recordset(null::ledger.stock_movement, $1) returning id),
-       named as (select id, row_number() over (order by id) as n from m)
-       insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
-       select named.id, j.batch_id, j.quantity from named
-       join jsonb_to_recordset($1) j (n integer, batch_id uuid, quantity integer) on j.n + 1 = named.n where j.batch_id is not null`,
-      [JSON.stringify(rows)],
-    );
-  }
-
-  // What there is to do business with
-
-  get #products(): Product[] {
-    return this.merchant.products.filter(({ id }) => !this.record.deletedProducts.has(id));
-  }
-  get #places(): Place[] {
-    return [...this.record.warehouseOf.keys()].filter(
-      (place) => !place.startsWith("stock_container") && !this.record.deletedPlaces.has(place),
-    );
-  }
-  /** A pile of units in one of the places, or none. */
-  #pile(isWanted: (place: Place) => boolean): { product: string; place: Place; batch?: string; units: number } | undefined {
-    const piles = this.#products.flatMap(({ id }) =>
-      [...this.stock.get(id)!].flatMap(([place, units]) =>
-        [...units].flatMap(([batch, count]) =>
-          count > 0 && isWanted(place)
-            ? [{ product: id, place, units: count, ...(batch === "" ? {} : { batch }) }]
-            : [],
-        ),
-      ),
-    );
-    return piles.length === 0 ? undefined : this.#random.oneOf(piles);
-  }
-  #inPlace(): ReturnType<Business["#pile"]> {
-    const places = new Set(this.#places);
-    return this.#pile((place) => places.has(place));
-  }
-  #some(units: number): number {
-    return this.#random.below(4) === 0 ? units : 1 + this.#random.below(units);
-  }
-  #batchOf({ batches }: Product): { batch?: string } {
-    return batches.length > 0 ? { batch: this.#random.oneOf(batches) } : {};
-  }
-  #at(place: Place): object {
-    const [type, id] = place.split(":");
-    return { [`${type}_id`]: id };
-  }
-  #price(): string {
-    const random = this.#random;
-    return random.oneOf([0, 2, 4, 4]) === 0 && random.below(3) === 0 ? "0" : (random.between(0.01, 90)).toFixed(random.oneOf([0, 2, 4]));
-  }
-
-  // Kinds of business
 
   /** Stock that was there before the ledger. */
   async begin(): Promise<void> {
-    const moves = Array.from({ length: 1 + this.#random.below(3) }, (): Move => {
-      const product = this.#random.oneOf(this.#products);
-      const [from, to] = [special(this.#random.oneOf(["initialization", "import"])), this.#random.oneOf(this.#places)];
-      return { product: product.id, quantity: 5 + this.#random.below(40), ...this.#batchOf(product), from, to };
+    const moves = Array.from({ length: 1 + this.random.below(3) }, (): Move => {
+      const product = this.random.oneOf(this.products);
+      const [from, to] = [
+        special(this.random.oneOf(["initialization", "import"])),
+        this.random.oneOf(this.places),
+      ];
+      return { product: product.id, quantity: 5 + this.random.below(40), ...this.batchOf(product), from, to };
     });
-    await this.#book(() => this.#insert(moves));
+    await this.book(() => this.insert(moves));
   }
 
   async adjust(): Promise<void> {
-    const pile = this.#inPlace();
-    const product = this.#random.oneOf(this.#products);
-    const isLess = pile && this.#random.below(2) === 0;
+    const pile = this.inPlace();
+    const product = this.random.oneOf(this.products);
+    const isLess = pile && this.random.below(2) === 0;
     const line = isLess
-      ? { product: pile.product, batch: pile.batch, place: pile.place, delta: -this.#some(Math.min(pile.units, 6)) }
-      : { product: product.id, ...this.#batchOf(product), place: this.#random.oneOf(this.#places), delta: 1 + this.#random.below(8) };
-    await this.#book(() =>
-      this.#call("stock_adjust", {
-        lines: [{ product_id: line.product, place: this.#at(line.place), delta: line.delta, batch_id: line.batch }],
+      ? {
+          product: pile.product,
+          batch: pile.batch,
+          place: pile.place,
+          delta: -this.some(Math.min(pile.units, 6)),
+        }
+      : {
+          product: product.id,
+          ...this.batchOf(product),
+          place: this.random.oneOf(this.places),
+          delta: 1 + this.random.below(8),
+        };
+    await this.book(() =>
+      this.call("stock_adjust", {
+        lines: [
+          { product_id: line.product, place: this.at(line.place), delta: line.delta, batch_id: line.batch },
+        ],
       }),
     );
   }
 
   /** A count, mostly one that comes late: what was there at its moment, give or take some. */
   async count(): Promise<void> {
-    const pile = this.#inPlace();
+    const pile = this.inPlace();
     if (!pile) return;
     const { product, place, batch = "" } = pile;
-    const counted = this.now - BigInt(this.#random.oneOf([0, 1, 20, 60])) * hour - 1n;
-    const legs = this.record.movements.filter((m) => m.product === product && (m.from === place || m.to === place));
+    const counted = this.now - BigInt(this.random.oneOf([0, 1, 20, 60])) * hour - 1n;
+    const legs = this.record.movements.filter(
+      (m) => m.product === product && (m.from === place || m.to === place),
+    );
     const change = (m: Movement) =>
       (m.to === place ? 1 : -1) * (unitsOf(m).find(([name]) => name === batch)?.[1] ?? 0);
     const sum = (some: Movement[]) => some.reduce((units, movement) => units + change(movement), 0);
     const moved = sum(legs.filter((m) => m.booked > counted && !isCount(m)));
-    const found = Math.max(0, pile.units - moved + this.#random.below(7) - 3);
+    const found = Math.max(0, pile.units - moved + this.random.below(7) - 3);
     const isOld = legs.some((m) => isCount(m) && m.happened > counted && change(m) !== 0);
-    const done = await this.#book(() =>
-      this.#call("stock_set", {
+    const done = await this.book(() =>
+      this.call("stock_set", {
         lines: [
-          { product_id: product, place: this.#at(place), quantity: found, batch_id: pile.batch, counted_at: iso(counted) },
+          {
+            product_id: product,
+            place: this.at(place),
+            quantity: found,
+            batch_id: pile.batch,
+            counted_at: iso(counted),
+          },
         ],
       }),
     );
@@ -259,18 +102,25 @@ export class Business {
     const difference = sum(done.movements);
     if (difference !== 0) assert.equal(done.movements[0]!.happened, counted);
     // A newer count that found what was there left no movement, but makes this one old, too
-    if (difference !== 0) assert.equal(difference, found + moved - pile.units, "the difference of a late count");
+    if (difference !== 0)
+      assert.equal(difference, found + moved - pile.units, "the difference of a late count");
   }
 
   async transfer(): Promise<void> {
-    const pile = this.#inPlace();
-    const to = this.#random.oneOf(this.#places);
+    const pile = this.inPlace();
+    const to = this.random.oneOf(this.places);
     if (!pile || pile.place === to) return;
     const { product, place, units, batch } = pile;
-    await this.#book(() =>
-      this.#call("stock_transfer", {
+    await this.book(() =>
+      this.call("stock_transfer", {
         lines: [
-          { product_id: product, source: this.#at(place), destination: this.#at(to), quantity: this.#some(units), batch_id: batch },
+          {
+            product_id: product,
+            source: this.at(place),
+            destination: this.at(to),
+            quantity: this.some(units),
+            batch_id: batch,
+          },
         ],
       }),
     );
@@ -279,38 +129,43 @@ export class Business {
   /** Into a container, out of it, or from there to a customer. */
   async pack(): Promise<void> {
     const container = `stock_container:${this.merchant.container[0]}`;
-    const packed = this.#pile((place) => place === container);
-    const pile = packed && this.#random.below(2) ? packed : this.#inPlace();
+    const packed = this.pile((place) => place === container);
+    const pile = packed && this.random.below(2) ? packed : this.inPlace();
     if (!pile) return;
-    const order = this.#orders.length > 0 && this.#random.below(2) ? `order:${this.#random.oneOf(this.#orders).id}` : null;
-    const to = pile.place === container ? (order ?? this.#random.oneOf(this.#places)) : container;
+    const order =
+      this.orders.length > 0 && this.random.below(2) ? `order:${this.random.oneOf(this.orders).id}` : null;
+    const to = pile.place === container ? (order ?? this.random.oneOf(this.places)) : container;
     const { product, place: from, units, batch } = pile;
-    await this.#book(() => this.#insert([{ product, quantity: this.#some(units), ...(batch && { batch }), from, to }]));
+    await this.book(() =>
+      this.insert([{ product, quantity: this.some(units), ...(batch && { batch }), from, to }]),
+    );
   }
 
   /** Out of the books, or back to where it came from. */
   async lose(): Promise<void> {
-    const pile = this.#inPlace();
+    const pile = this.inPlace();
     if (!pile) return;
     const { product, place: from, units, batch } = pile;
-    const to = special(this.#random.oneOf(["unknown", "stock_correction"]));
-    await this.#book(() => this.#insert([{ product, quantity: this.#some(Math.min(units, 5)), ...(batch && { batch }), from, to }]));
+    const to = special(this.random.oneOf(["unknown", "stock_correction"]));
+    await this.book(() =>
+      this.insert([{ product, quantity: this.some(Math.min(units, 5)), ...(batch && { batch }), from, to }]),
+    );
   }
 
   /** A receipt that was announced: of a supplier, or without one. Some lines take back what an earlier one brought. */
   async announce(): Promise<void> {
-    const random = this.#random;
+    const random = this.random;
     const lines = Array.from({ length: 1 + random.below(4) }, () => {
-      const product = random.oneOf(this.#products);
+      const product = random.oneOf(this.products);
       const quantity = 1 + random.below(30);
       const line: ReceiptLine = {
         product: product.id,
         quantity,
-        price: random.below(25) === 0 ? null : this.#price(),
+        price: random.below(25) === 0 ? null : this.price(),
         taxRate: random.oneOf([null, "7", "19", "19"]),
         disposed: random.below(6) === 0 ? 1 + random.below(quantity) : 0,
       };
-      return { line, batch: this.#batchOf(product).batch };
+      return { line, batch: this.batchOf(product).batch };
     });
     const receipt: Receipt = {
       type: random.oneOf(["Supplier", "Free"]),
@@ -329,10 +184,19 @@ export class Business {
       currency_factor: currency === 1 ? undefined : receipt.factor,
       tax_status: receipt.taxStatus,
     };
-    await this.#announce(receipt, input, lines.map(({ line, batch }) => ({ ...line, batch })));
+    await this.announceLines(
+      receipt,
+      input,
+      lines.map(({ line, batch }) => ({ ...line, batch })),
+    );
   }
 
-  async #announce(receipt: Receipt, input: object, lines: (ReceiptLine & { batch?: string; returnOrder?: string })[]): Promise<void> {
+  /** Makes a receipt ready to be approved. */
+  async announceLines(
+    receipt: Receipt,
+    input: object,
+    lines: (ReceiptLine & { batch?: string; returnOrder?: string })[],
+  ): Promise<void> {
     const wanted = lines.map((line) => ({
       product_id: line.product,
       quantity: line.quantity,
@@ -342,88 +206,104 @@ export class Business {
       tax_rate: line.taxRate,
       planned_disposal_quantity: line.disposed,
     }));
-    const done = await this.#book(() =>
-      this.#run(
+    const done = await this.book(() =>
+      this.run(
         `select erp.create_goods_receipt($1, array(select l from jsonb_populate_recordset(null::erp.goods_receipt_line, $2) l), '{}') as id`,
         [JSON.stringify(input), JSON.stringify(wanted)],
       ),
     );
-    if (done) this.#receipts.push({ id: done.result[0].id, state: "created", receipt });
+    if (done) this.receipts.push({ id: done.result[0].id, state: "created", receipt });
     if (done) this.record.receipts.set(done.result[0].id, receipt);
   }
 
   /** The next step of a receipt. */
   async receive(): Promise<void> {
-    const open = this.#receipts.filter(({ state }) => state !== "completed");
+    const open = this.receipts.filter(({ state }) => state !== "completed");
     if (open.length === 0) return await this.announce();
-    const one = this.#random.oneOf(open);
-    if (one.state === "approved" && this.#random.below(8) === 0) {
-      const done = await this.#book(() => this.#call("goods_receipt_delete", { id: one.id }));
-      if (done) this.record.deletedPlaces.add(`goods_receipt:${one.id}`);
-      if (done) this.#receipts.splice(this.#receipts.indexOf(one), 1);
+    const one = this.random.oneOf(open);
+    if (one.state === "approved" && this.random.below(8) === 0) {
+      const remove = () => this.call("goods_receipt_delete", { id: one.id });
+      if (await this.book(remove, `goods_receipt:${one.id}`))
+        this.receipts.splice(this.receipts.indexOf(one), 1);
       return;
     }
     const name = one.state === "created" ? "approve" : "complete";
-    const done = await this.#book(() => this.#call(`goods_receipt_${name}`, { id: one.id }));
+    const done = await this.book(() => this.call(`goods_receipt_${name}`, { id: one.id }));
     if (done) one.state = name === "approve" ? "approved" : "completed";
   }
 
   /** Takes back to a supplier, or to nobody, by a receipt with negative lines. */
   async giveBack(): Promise<void> {
     const [warehouse] = this.merchant.warehouses;
-    const pile = this.#pile((place) => place === `warehouse:${warehouse}`);
+    const pile = this.pile((place) => place === `warehouse:${warehouse}`);
     if (!pile) return;
     const { product, units, batch } = pile;
-    const line = { product, quantity: -this.#some(Math.min(units, 6)), price: "3", taxRate: null, disposed: 0 };
+    const line = {
+      product,
+      quantity: -this.some(Math.min(units, 6)),
+      price: "3",
+      taxRate: null,
+      disposed: 0,
+    };
     const receipt: Receipt = { type: "Free", taxStatus: "net", factor: "1", lines: [line] };
     const [, currency_id] = this.merchant.currencies;
-    await this.#announce(receipt, { type: "Free", warehouse_id: warehouse, currency_id }, [{ ...line, ...(batch && { batch }) }]);
+    await this.announceLines(receipt, { type: "Free", warehouse_id: warehouse, currency_id }, [
+      { ...line, ...(batch && { batch }) },
+    ]);
   }
 
   async order(): Promise<void> {
-    const random = this.#random;
+    const random = this.random;
     const warehouse = random.oneOf(this.merchant.warehouses);
-    const lying = this.#products
+    const lying = this.products
       .map(({ id: product }) => {
-        const places = this.#places.filter((place) => this.record.warehouseOf.get(place) === warehouse);
+        const places = this.places.filter((place) => this.record.warehouseOf.get(place) === warehouse);
         return { product, units: places.reduce((sum, place) => sum + this.unitsIn(product, place), 0) };
       })
       .filter(({ units }) => units > 0);
     if (lying.length === 0) return;
     const wanted = [...new Set([0, 1, 2].map(() => random.oneOf(lying)))].map(({ product, units }) => ({
       product,
-      quantity: this.#some(Math.min(units, 12)),
+      quantity: this.some(Math.min(units, 12)),
     }));
-    const done = await this.#book(() =>
-      this.#run(insertOrder, [`O-${this.#orders.length + 1}`, JSON.stringify(wanted), warehouse]),
+    const done = await this.book(() =>
+      this.run(insertOrder, [`O-${this.orders.length + 1}`, JSON.stringify(wanted), warehouse]),
     );
     const [{ id, fulfillment_order: fulfillmentOrder, lines }] = done!.result;
     const open = wanted.map(({ product, quantity }, n) => ({ id: lines[n], product, open: quantity }));
-    this.#orders.push({ id, fulfillmentOrder, lines: open });
+    this.orders.push({ id, fulfillmentOrder, lines: open });
     this.now += hour;
     await this.ship();
   }
 
   async ship(): Promise<void> {
     const isAlive = (product: string) => !this.record.deletedProducts.has(product);
-    const open = this.#orders.filter(({ lines }) => lines.some((line) => line.open > 0 && isAlive(line.product)));
+    const open = this.orders.filter(({ lines }) =>
+      lines.some((line) => line.open > 0 && isAlive(line.product)),
+    );
     if (open.length === 0) return;
-    const order = this.#random.oneOf(open);
+    const order = this.random.oneOf(open);
     const parts = order.lines
       .filter((line) => line.open > 0 && isAlive(line.product))
-      .map((line) => ({ line, quantity: this.#some(line.open) }));
-    const done = await this.#book(() =>
-      this.#call("fulfillment_create", {
+      .map((line) => ({ line, quantity: this.some(line.open) }));
+    const done = await this.book(() =>
+      this.call("fulfillment_create", {
         fulfillment_order_id: order.fulfillmentOrder,
         lines: parts.map(({ line, quantity }) => ({ fulfillment_order_line_item_id: line.id, quantity })),
       }),
     );
     if (!done) return;
-    this.#fulfillments.push(done.result.fulfillment);
+    this.fulfillments.push(done.result.fulfillment);
     for (const { line, quantity } of parts) {
       line.open -= quantity;
-      const sent = done.movements.filter(({ product, to }) => product === line.product && to === `order:${order.id}`);
-      assert.equal(sent.reduce((sum, movement) => sum + movement.quantity, 0), quantity, "units that were shipped");
+      const sent: Movement[] = done.movements.filter(
+        ({ product, to }) => product === line.product && to === `order:${order.id}`,
+      );
+      assert.equal(
+        sent.reduce((sum, movement) => sum + movement.quantity, 0),
+        quantity,
+        "units that were shipped",
+      );
       for (const [batch] of sent.flatMap(({ batches }) => batches))
         assert.ok(!this.record.heldBatches.has(batch), "a held batch was picked");
     }
@@ -431,52 +311,62 @@ export class Business {
 
   /** Cancels a fulfillment: its units come back, and stay off the order, which has what is open already. */
   async cancel(): Promise<void> {
-    if (this.#fulfillments.length === 0) return;
-    const id = this.#random.oneOf(this.#fulfillments);
-    this.#fulfillments = this.#fulfillments.filter((other) => other !== id);
-    await this.#book(() => this.#call("fulfillment_cancel", { id }));
+    if (this.fulfillments.length === 0) return;
+    const id = this.random.oneOf(this.fulfillments);
+    this.fulfillments = this.fulfillments.filter((other) => other !== id);
+    await this.book(() => this.call("fulfillment_cancel", { id }));
   }
 
   /** Goods come back from an order: they are announced by a return order, and arrive with a receipt. */
   async sendBack(): Promise<void> {
-    const pile = this.#pile((place) => place.startsWith("order:"));
+    const pile = this.pile((place) => place.startsWith("order:"));
     if (!pile) return;
     const { product, place: from, batch } = pile;
-    const units = this.#some(pile.units);
-    const done = await this.#book(async () => {
-      const [{ id }] = await this.#run(
+    const units = this.some(pile.units);
+    const done = await this.book(async () => {
+      const [{ id }] = await this.run(
         "insert into erp.return_order (number, order_id) values ('R-' || gen_random_uuid(), $1) returning id",
         [from.split(":")[1]],
       );
-      await this.#insert([{ product, quantity: units, ...(batch && { batch }), from, to: `return_order:${id}` }]);
+      await this.insert([
+        { product, quantity: units, ...(batch && { batch }), from, to: `return_order:${id}` },
+      ]);
       return id;
     });
-    if (!done || this.#random.below(5) === 0) return;
-    const quantity = this.#some(units);
-    const line = { product, quantity, price: this.#random.oneOf([null, "5"]), taxRate: null, disposed: this.#random.below(4) ? 0 : 1 };
+    if (!done || this.random.below(5) === 0) return;
+    const quantity = this.some(units);
+    const line = {
+      product,
+      quantity,
+      price: this.random.oneOf([null, "5"]),
+      taxRate: null,
+      disposed: this.random.below(4) ? 0 : 1,
+    };
     const receipt: Receipt = { type: "Customer", taxStatus: "net", factor: "1", lines: [line] };
     const [warehouse, , returns] = this.merchant.warehouses;
     const [, currency_id] = this.merchant.currencies;
-    await this.#announce(receipt, { type: "Customer", warehouse_id: this.#random.oneOf([warehouse, returns]), currency_id }, [
-      { ...line, ...(batch && { batch }), returnOrder: done.result },
-    ]);
+    await this.announceLines(
+      receipt,
+      { type: "Customer", warehouse_id: this.random.oneOf([warehouse, returns]), currency_id },
+      [{ ...line, ...(batch && { batch }), returnOrder: done.result }],
+    );
   }
 
   /** Once in a while a product goes, with all its movements. */
   async deleteProduct(): Promise<void> {
-    if (this.#products.length < 5 || this.#random.below(4) > 0) return;
+    if (this.products.length < 5 || this.random.below(4) > 0) return;
     await this.number();
-    const { id } = this.#random.oneOf(this.#products);
-    if (!(await this.#book(() => this.#run("delete from erp.product where id = $1", [id])))) return;
+    const { id } = this.random.oneOf(this.products);
+    if (!(await this.book(() => this.run("delete from erp.product where id = $1", [id])))) return;
     this.record.deletedProducts.add(id);
   }
 
   /** A bin is emptied and torn down. */
   async deleteBin(): Promise<void> {
-    const bins = this.#places.filter((place) => place.startsWith("bin_location:"));
-    if (bins.length < 4 || this.#random.below(3) > 0) return;
-    const bin = this.#random.oneOf(bins);
-    const moves = this.#products.flatMap(({ id: product }) =>
+    const bins = this.places.filter((place) => place.startsWith("bin_location:"));
+    if (bins.length < 4 || this.random.below(3) > 0) return;
+    const bin = this.random.oneOf(bins);
+    const moves = this.products.flatMap(({ id: product }) =>
       [...(this.stock.get(product)!.get(bin) ?? [])]
         .filter(([, units]) => units > 0)
         .map(([batch, quantity]) => ({
@@ -487,21 +377,18 @@ export class Business {
           to: `warehouse:${this.record.warehouseOf.get(bin)}`,
         })),
     );
-    if (moves.length > 0) await this.#book(() => this.#insert(moves));
+    if (moves.length > 0) await this.book(() => this.insert(moves));
     this.now += hour;
-    if (await this.#book(() => this.#call("bin_location_delete", { id: bin.split(":")[1] })))
-      this.record.deletedPlaces.add(bin);
+    await this.book(() => this.call("bin_location_delete", { id: bin.split(":")[1] }), bin);
   }
-}
-
-/** Units of a movement by batch; what has no batch has an empty one. */
-export function unitsOf({ quantity, batches }: Movement): [batch: string, quantity: number][] {
-  const rest = quantity - batches.reduce((sum, [, units]) => sum + units, 0);
-  return rest > 0 ? [...batches, ["", rest]] : batches;
 }
 
 /** As often as they are named. */
 const steps = [
-  ..."adjust adjust count count count transfer transfer pack pack lose announce announce receive receive receive receive".split(" "),
-  ..."giveBack order order order order ship ship cancel sendBack sendBack deleteProduct deleteBin begin".split(" "),
+  ..."adjust adjust count count count transfer transfer pack pack lose announce announce receive receive receive receive".split(
+    " ",
+  ),
+  ..."giveBack order order order order ship ship cancel sendBack sendBack deleteProduct deleteBin begin".split(
+    " ",
+  ),
 ] as ("adjust" | "count" | "transfer")[];

@@ -44,7 +44,14 @@ export class Books {
     this.now = start;
   }
 
+  /** Functions of the database. */
+  readonly can = new Set<string>();
+
   async open(): Promise<void> {
+    const functions = await this.run(
+      "select n.nspname || '.' || p.proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace",
+    );
+    for (const { name } of functions) this.can.add(name);
     this.merchant = await openMerchant(this.run);
     const { warehouses, bins, container, products } = this.merchant;
     for (const id of warehouses) this.record.warehouseOf.set(`warehouse:${id}`, id);
@@ -196,11 +203,5 @@ export class Books {
   at(place: Place): object {
     const [type, id] = place.split(":");
     return { [`${type}_id`]: id };
-  }
-  price(): string {
-    const random = this.random;
-    return random.oneOf([0, 2, 4, 4]) === 0 && random.below(3) === 0
-      ? "0"
-      : random.between(0.01, 90).toFixed(random.oneOf([0, 2, 4]));
   }
 }

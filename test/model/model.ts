@@ -331,20 +331,37 @@ export function stockAsOf(record: BusinessRecord, asOf: AsOf): Map<string, numbe
   return new Map([...stock].filter(([, units]) => units !== 0));
 }
 
-/** Where the units of a batch are now, by place, and through which receipts they came. */
-export function traceOf(
-  record: BusinessRecord,
-  batch: string,
-): { forwards: Map<Place, number>; backwards: Map<Place, number> } {
-  const forwards = new Map<Place, number>();
-  const backwards = new Map<Place, number>();
+/** Where units of a batch came from, and where they went. */
+export interface Trace {
+  /** Units by the receipt that brought them, or else by the special place. */
+  origins: Map<Place, number>;
+  /** Units that left for an order, and that came back. */
+  orders: Map<Place, { shipped: number; returned: number }>;
+  /** Units that are still there, by place. */
+  places: Map<Place, number>;
+  /** Units that left without an order. */
+  removed: number;
+}
+
+export function traceOf(record: BusinessRecord, batch: string): Trace {
+  const trace: Trace = { origins: new Map(), orders: new Map(), places: new Map(), removed: 0 };
   const add = (map: Map<Place, number>, place: Place, units: number) =>
     map.set(place, (map.get(place) ?? 0) + units);
   for (const { from, to, batches } of record.movements)
     for (const [, units] of batches.filter(([name]) => name === batch)) {
-      add(forwards, from, -units);
-      add(forwards, to, units);
-      if (isReceipt(from) && isCounted(to)) add(backwards, from, units);
+      if (isSpecial(from)) add(trace.origins, isReceipt(to) ? to : from, units);
+      if (isSpecial(to)) trace.removed += units;
+      for (const [place, what] of [
+        [from, "returned"],
+        [to, "shipped"],
+      ] as const) {
+        if (!place.startsWith("order:")) continue;
+        const order = trace.orders.get(place) ?? { shipped: 0, returned: 0 };
+        order[what] += units;
+        trace.orders.set(place, order);
+      }
+      if (!isSpecial(from) && !from.startsWith("order:")) add(trace.places, from, -units);
+      if (!isSpecial(to) && !to.startsWith("order:")) add(trace.places, to, units);
     }
-  return { forwards, backwards };
+  return trace;
 }

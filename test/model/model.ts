@@ -1,0 +1,367 @@
+import type { Micro } from "./money.ts";
+import { divide, micro, scaled, share } from "./money.ts";
+import type { Average, Pool } from "./pools.ts";
+import { FirstInFirstOut, MovingAverage, PeriodAverage } from "./pools.ts";
+import type { BusinessRecord, Method, Moment, Movement, Place, Receipt, ValueBooking } from "./record.ts";
+import { isCounted, isReceipt, isSpecial } from "./record.ts";
+
+/** What a product is worth after a movement of the ledger, and how that came. */
+export interface Valued {
+  units: number;
+  value: Micro;
+  lastUnitCost: Micro;
+  layers: [units: number, value: Micro][];
+  /** Landed costs since the newest report whose goods had left. */
+  landedExpense: Micro;
+  /** Write-downs since the newest report that found no value to lower. */
+  variance: Micro;
+  /** The value of movements into stock, negative for those out of it, since the newest report. */
+  costs: Map<string, Micro>;
+  /** Goods at orders, return orders and receipts. */
+  outside: Map<Place, Outside>;
+  /** Movements and receipts without a price, since the newest report. */
+  faults: Set<string>;
+}
+
+/** Goods outside of the stock, whose value may come back. Own ones left in the open period, at its average. */
+interface Outside {
+  units: number;
+  value: Micro;
+  own: number;
+  ownValue: Micro;
+}
+
+interface Goods {
+  units: number;
+  value: Micro;
+  /** Units that are worth what others are worth on average: nobody knows what they cost. */
+  foundling: number;
+  own: number;
+  ownValue: Micro;
+}
+const nothing = { units: 0, value: 0n, foundling: 0, own: 0, ownValue: 0n };
+
+/** Goods of a receipt that are to come. */
+interface Announced {
+  units: number;
+  value: Micro;
+  isUnpriced: boolean;
+}
+
+type Event = { movement: Movement } | { booking: ValueBooking };
+
+/** The value of a product by a method, after the movement with a number and everything before. */
+export function valueOf(record: BusinessRecord, product: string, method: Method, upto: number): Valued {
+  let ledger = new ProductLedger(record, product);
+  let from = 0;
+  for (const closing of record.closings.filter(({ sequence }) => sequence <= upto)) {
+    ledger = ledger.after(closing.method, eventsOf(record, product, from, closing.sequence));
+    from = closing.sequence;
+  }
+  return ledger.after(method, eventsOf(record, product, from, upto)).result();
+}
+
+function eventsOf(record: BusinessRecord, product: string, after: number, upto: number): Event[] {
+  const isIn = ({ sequence }: { sequence: number }) => sequence > after && sequence <= upto;
+  const movements = record.movements
+    .filter((movement) => movement.product === product && isIn(movement))
+    .map((movement) => ({ at: movement.sequence, event: { movement } }));
+  const bookings = record.valueBookings
+    .filter((booking) => booking.product === product && isIn(booking))
+    .map((booking) => ({ at: booking.sequence + 0.5, event: { booking } }));
+  return [...movements, ...bookings].sort((one, other) => one.at - other.at).map(({ event }) => event);
+}
+
+/** The net value of a line of a receipt in the default currency: rounded once. */
+export function lineValue(
+  { taxStatus, factor }: Receipt,
+  price: string,
+  quantity: number,
+  taxRate: string | null,
+): Micro {
+  const percent = taxStatus === "gross" ? scaled(taxRate ?? "0", 4) : 0n;
+  const dividend = micro(price) * BigInt(quantity) * 100_0000n * 10n ** 12n;
+  return divide(dividend, scaled(factor, 12) * (100_0000n + percent));
+}
+
+/** The history of a product by a method, event after event. */
+class ProductLedger {
+  readonly #record: BusinessRecord;
+  readonly #product: string;
+  #pool: Pool = new MovingAverage();
+  #lastUnitCost: Micro | null = null;
+  #landedExpense = 0n;
+  #variance = 0n;
+  #costs = new Map<string, Micro>();
+  #faults = new Set<string>();
+  #outside = new Map<Place, Outside>();
+  #announced = new Map<Place, Announced>();
+  #received = new Map<Place, number>();
+
+  constructor(record: BusinessRecord, product: string) {
+    this.#record = record;
+    this.#product = product;
+  }
+
+  /** The history at the end of a period, which may value by another method than the one before. */
+  after(method: Method, events: Event[]): ProductLedger {
+    if (method !== "period_average") return this.#play(method, events);
+    const known = this.#play(method, events, { worth: 0n, units: 0 });
+    return this.#play(method, events, (known.#pool as PeriodAverage).average);
+  }
+
+  #play(method: Method, events: Event[], average: Average = { worth: 0n, units: 0 }): ProductLedger {
+    const next = new ProductLedger(this.#record, this.#product);
+    next.#lastUnitCost = this.#lastUnitCost;
+    for (const [place, { units, value, own, ownValue }] of this.#outside)
+      next.#outside.set(place, { units: units + own, value: value + ownValue, own: 0, ownValue: 0n });
+    for (const [place, announced] of this.#announced) next.#announced.set(place, { ...announced });
+    next.#received = new Map(this.#received);
+    next.#pool = next.#opened(method, this.#pool, average);
+    for (const event of events) {
+      if ("movement" in event) next.#move(event.movement);
+      else if (event.booking.kind === "landed cost") next.#land(event.booking);
+      else next.#writeDown(event.booking);
+    }
+    next.#end(method);
+    return next;
+  }
+
+  #opened(method: Method, before: Pool, average: Average): Pool {
+    if (method === "fifo" && before instanceof FirstInFirstOut) return before.copy();
+    const pool =
+      method === "fifo"
+        ? new FirstInFirstOut()
+        : method === "moving_average"
+          ? new MovingAverage()
+          : new PeriodAverage(average, this.#lastUnitCost ?? 0n);
+    if (before.units > 0) pool.bring(before.units, before.value);
+    return pool;
+  }
+
+  /** Of a period average, only its end knows whether more was written down than there was. */
+  #end(method: Method): void {
+    if (method !== "period_average") return;
+    const { average, units, value } = this.#pool as PeriodAverage;
+    if (units === 0 && average.units > 0) this.#lastUnitCost = divide(average.worth, BigInt(average.units));
+    if (value < 0n) this.#variance -= value;
+    if (value < 0n) this.#pool.lower(value);
+  }
+
+  #move(movement: Movement): void {
+    const { from, to, quantity, id } = movement;
+    if (isCounted(from) && isCounted(to)) return;
+    const goods = isCounted(from) ? this.#leave(movement) : this.#takeFrom(from, quantity);
+    if (!isCounted(to)) return this.#bringTo(to, goods, quantity, from);
+    this.#costs.set(id, this.#arrive(goods, movement));
+    if (isReceipt(from)) this.#received.set(from, (this.#received.get(from) ?? 0) + quantity);
+  }
+
+  /** Units go out of stock. */
+  #leave({ id, quantity }: Movement): Goods {
+    const { units, value } = this.#pool;
+    const cost = this.#pool.take(quantity);
+    if (units === quantity && !(this.#pool instanceof PeriodAverage) && value > 0n)
+      this.#lastUnitCost = divide(value, BigInt(units));
+    this.#costs.set(id, -cost);
+    return this.#pool instanceof PeriodAverage
+      ? { ...nothing, own: quantity, ownValue: cost }
+      : { ...nothing, units: quantity, value: cost };
+  }
+
+  /** Units come into stock. Returns their value. */
+  #arrive(goods: Goods, movement: Movement): Micro {
+    const { from, quantity, id } = movement;
+    const opening = this.#record.openingValues.get(id);
+    if (opening !== undefined) {
+      const value = micro(opening) * BigInt(quantity);
+      return this.#bringPriced(quantity, value);
+    }
+    if (isReceipt(from) && this.#record.receipts.get(from.split(":")[1]!)!.type !== "Customer") {
+      if (this.#announced.get(from)?.isUnpriced) this.#faults.add(id);
+      else if (goods.units > 0)
+        return this.#bringPriced(goods.units, goods.value, from) + this.#foundling(goods, movement);
+    }
+    let value = 0n;
+    if (goods.units > 0) this.#pool.bring(goods.units, goods.value, isReceipt(from) ? from : undefined);
+    value += goods.value;
+    if (goods.own > 0) value += this.#pool.find(goods.own, this.#lastUnitCost ?? 0n);
+    return value + this.#foundling(goods, movement);
+  }
+
+  #bringPriced(units: number, value: Micro, receipt?: Place): Micro {
+    this.#pool.bring(units, value, receipt);
+    this.#lastUnitCost = divide(value, BigInt(units));
+    return value;
+  }
+
+  #foundling({ foundling }: Goods, { id, from }: Movement): Micro {
+    if (foundling === 0) return 0n;
+    const isUnvalued = /:(initialization|import|unknown)$/.test(from);
+    if (!isUnvalued && (this.#pool.units > 0 || this.#lastUnitCost !== null))
+      return this.#pool.find(foundling, this.#lastUnitCost ?? 0n);
+    this.#faults.add(id);
+    this.#pool.bring(foundling, 0n);
+    return 0n;
+  }
+
+  /** Units leave a place outside; what it doesn't know the value of are foundlings. */
+  #takeFrom(place: Place, quantity: number): Goods {
+    const pool = this.#poolOf(place);
+    if (!pool) return { ...nothing, foundling: quantity };
+    const own = Math.min(quantity, pool.own);
+    const units = Math.min(quantity - own, pool.units);
+    const goods = {
+      units,
+      value: units === 0 ? 0n : share(pool.value, units, pool.units),
+      own,
+      ownValue: own === 0 ? 0n : share(pool.ownValue, own, pool.own),
+      foundling: quantity - own - units,
+    };
+    pool.units -= units;
+    pool.value -= goods.value;
+    pool.own -= own;
+    pool.ownValue -= goods.ownValue;
+    return goods;
+  }
+
+  #bringTo(place: Place, goods: Goods, quantity: number, from: Place): void {
+    const pool = this.#poolOf(place);
+    if (!pool) return;
+    if (isReceipt(place) && isSpecial(from)) {
+      const announced = this.#announcedAt(place);
+      const value = share(announced.value, quantity, announced.units);
+      announced.units -= quantity;
+      announced.value -= value;
+      pool.units += quantity;
+      pool.value += value;
+      return;
+    }
+    pool.units += goods.units;
+    pool.value += goods.value;
+    pool.own += goods.own;
+    pool.ownValue += goods.ownValue;
+  }
+
+  /** The pool of a place outside; none of special places, or of those that are gone. */
+  #poolOf(place: Place): Outside | null {
+    if (isSpecial(place) || isCounted(place) || this.#record.deletedPlaces.has(place)) return null;
+    const pool = this.#outside.get(place) ?? { units: 0, value: 0n, own: 0, ownValue: 0n };
+    this.#outside.set(place, pool);
+    return pool;
+  }
+
+  #announcedAt(place: Place): Announced {
+    const known = this.#announced.get(place);
+    if (known) return known;
+    const receipt = this.#record.receipts.get(place.split(":")[1]!)!;
+    const lines = receipt.lines.filter(({ product, quantity }) => product === this.#product && quantity > 0);
+    const isUnpriced = lines.some(({ price }) => price === null);
+    const announced = {
+      units: lines.reduce((sum, { quantity }) => sum + quantity, 0),
+      value: isUnpriced
+        ? 0n
+        : lines.reduce((sum, line) => sum + lineValue(receipt, line.price!, line.quantity, line.taxRate), 0n),
+      isUnpriced,
+    };
+    this.#announced.set(place, announced);
+    return announced;
+  }
+
+  /** Landed costs go to what is still there; of what has left, to the cost of goods of the period. */
+  #land({ receipt, amount }: ValueBooking): void {
+    const place = `goods_receipt:${receipt}`;
+    const received = this.#received.get(place) ?? 0;
+    if (received === 0) {
+      const waiting = this.#outside.get(place);
+      if (waiting && waiting.units > 0) waiting.value += micro(amount);
+      else this.#announcedAt(place).value += micro(amount);
+      return;
+    }
+    const left = this.#pool.left(place, received);
+    const value = left === 0 ? 0n : share(micro(amount), left, received);
+    if (value !== 0n) this.#pool.raise(value, place);
+    this.#landedExpense += micro(amount) - value;
+  }
+
+  #writeDown({ amount }: ValueBooking): void {
+    const wanted = micro(amount);
+    if (this.#pool instanceof PeriodAverage) return this.#pool.lower(wanted);
+    const { units, value } = this.#pool;
+    const possible = units === 0 ? 0n : wanted > value ? value : wanted;
+    this.#pool.lower(possible);
+    this.#variance += wanted - possible;
+  }
+
+  result(): Valued {
+    const { units, value } = this.#pool;
+    return {
+      units,
+      value,
+      lastUnitCost: this.#lastUnitCost ?? 0n,
+      layers: this.#pool.layers(),
+      landedExpense: this.#landedExpense,
+      variance: this.#variance,
+      costs: this.#costs,
+      outside: this.#outside,
+      faults: this.#faults,
+    };
+  }
+}
+
+/** Up to which movement, or up to when, the ledger counts. */
+export type AsOf = { sequence: number } | { moment: Moment };
+
+/** Units by product, place and batch, `` for none, as of a number of the ledger, or of a moment. */
+export function stockAsOf(record: BusinessRecord, asOf: AsOf): Map<string, number> {
+  const stock = new Map<string, number>();
+  for (const movement of record.movements) {
+    const isIn = "sequence" in asOf ? movement.sequence <= asOf.sequence : movement.happened <= asOf.moment;
+    if (!isIn || record.deletedProducts.has(movement.product)) continue;
+    const rest = movement.quantity - movement.batches.reduce((sum, [, units]) => sum + units, 0);
+    for (const [batch, units] of [...movement.batches, ["", rest] as const])
+      for (const [place, sign] of [
+        [movement.from, -1],
+        [movement.to, 1],
+      ] as const) {
+        const key = [movement.product, place, batch].join(" ");
+        stock.set(key, (stock.get(key) ?? 0) + sign * units);
+      }
+  }
+  return new Map([...stock].filter(([, units]) => units !== 0));
+}
+
+/** Where units of a batch came from, and where they went. */
+export interface Trace {
+  /** Units by the receipt that brought them, or else by the special place. */
+  origins: Map<Place, number>;
+  /** Units that left for an order, and that came back. */
+  orders: Map<Place, { shipped: number; returned: number }>;
+  /** Units that are still there, by place. */
+  places: Map<Place, number>;
+  /** Units that left without an order. */
+  removed: number;
+}
+
+export function traceOf(record: BusinessRecord, batch: string): Trace {
+  const trace: Trace = { origins: new Map(), orders: new Map(), places: new Map(), removed: 0 };
+  const add = (map: Map<Place, number>, place: Place, units: number) =>
+    map.set(place, (map.get(place) ?? 0) + units);
+  for (const { from, to, batches } of record.movements)
+    for (const [, units] of batches.filter(([name]) => name === batch)) {
+      if (isSpecial(from)) add(trace.origins, isReceipt(to) ? to : from, units);
+      if (isSpecial(to)) trace.removed += units;
+      for (const [place, what] of [
+        [from, "returned"],
+        [to, "shipped"],
+      ] as const) {
+        if (!place.startsWith("order:")) continue;
+        const order = trace.orders.get(place) ?? { shipped: 0, returned: 0 };
+        order[what] += units;
+        trace.orders.set(place, order);
+      }
+      if (!isSpecial(from) && !from.startsWith("order:")) add(trace.places, from, -units);
+      if (!isSpecial(to) && !to.startsWith("order:")) add(trace.places, to, units);
+    }
+  return trace;
+}

@@ -47,20 +47,12 @@ select api_meta.allow('service_ledger', 'ledger.warehouse_stock', 'update (held_
 select api_meta.allow('service_writer', 'erp.batch', 'update (is_held, held_at, hold_reason)');
 
 drop view if exists api_unstable.batches, api_unstable.warehouse_stocks;
---!include api/batches.sql
 --!include api/warehouse_stocks.sql
---!include events/topics.sql
 
 -- Figures
 --!include ledger/place_change.sql
 --!include ledger/changed_parts.sql
---!include ledger/examine.sql
 --!include ledger/lock_stock.sql
---!include ledger/write_rows.sql
---!include ledger/write_missing.sql
---!include ledger/tell_steps.sql
---!include ledger/write.sql
---!include ledger/book_singles.sql
 --!include ledger/units_of_batches.sql
 --!include ledger/change_held_stock.sql
 --!include ledger/keep_held_stock.sql
@@ -69,10 +61,8 @@ drop view if exists api_unstable.batches, api_unstable.warehouse_stocks;
 create or replace trigger keep_figures after update on erp.batch
   referencing old table as old_rows new table as new_rows for each statement
   when (current_user <> 'service_booker') execute function ledger.keep_held_stock();
---!include ledger/proof.sql
 
 -- Putting batches on hold
---!include api/user_error_code.sql
 --!include api/warning_code.sql
 --!include ledger/warn_of_promises.sql
 --!include ledger/warn_of_hold.sql
@@ -81,8 +71,4 @@ create or replace trigger keep_figures after update on erp.batch
 --!include api/batch_release.sql
 
 -- What shipping reads
---!include erp/require_places.sql
---!include erp/create_fulfillment.sql
---!include api/fulfillment_create.sql
---!include ledger/require_picked.sql
 --!include erp/other_location.sql

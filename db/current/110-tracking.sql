@@ -47,7 +47,6 @@ comment on constraint merchant_pick_order_is_known on erp.merchant is
 select api_meta.allow('service_ledger', 'erp.merchant', 'select');
 --!include erp/local_date.sql
 
---!include api/user_error_code.sql
 --!include api/product_tracking.sql
 --!include api/pick_order.sql
 drop view if exists api_unstable.products, api_unstable.batches;
@@ -58,8 +57,6 @@ drop view if exists api_unstable.products, api_unstable.batches;
 --!include api/fulfillment_cancel.sql
 --!include api/goods_receipt_approve.sql
 --!include api/order_shipment_complete.sql
---!include api/stock_adjust.sql
---!include api/stock_set.sql
 
 --!include erp/with_tracking.sql
 --!include erp/upsert_products.sql
@@ -69,8 +66,6 @@ drop view if exists api_unstable.products, api_unstable.batches;
 --!include ledger/require_serial_numbers.sql
 drop function if exists ledger.examine(ledger.leg[]);
 --!include ledger/examine.sql
---!include ledger/book.sql
 --!include ledger/pick_units.sql
 --!include ledger/require_picked.sql
 --!include ledger/ship.sql
---!include ledger/proof.sql

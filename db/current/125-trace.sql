@@ -6,8 +6,12 @@ drop function if exists api_unstable.batch_shipments_fulfillments(api_unstable.b
 drop function if exists api_unstable.batch_shipments_shipping_labels(api_unstable.batch_shipments);
 drop function if exists api_unstable.batch_shipments_shipping_address(api_unstable.batch_shipments);
 drop function if exists api_unstable.batch_origins_supplier_orders(api_unstable.batch_origins);
-drop function if exists api_unstable.stock_movements_epcis(api_unstable.stock_movements);
-drop view if exists api_unstable.batch_shipments, api_unstable.batch_origins, api_unstable.batch_removals;
+drop view if exists api_unstable.batch_shipments, api_unstable.batch_origins, api_unstable.batch_removals,
+  api_unstable.epcis_records;
+drop function if exists ledger.epcis_step(text, text, text, text);
+drop function if exists ledger.epcis_site(uuid, uuid, uuid);
+drop function if exists ledger.epcis_quantities(uuid, text, integer);
+drop function if exists ledger.epcis_transactions(text, uuid, uuid, uuid, uuid, uuid, uuid);
 
 --!include erp/gs1.sql
 
@@ -44,4 +48,4 @@ drop view if exists api_unstable.warehouses;
 --!include ledger/epcis_site.sql
 --!include ledger/epcis_quantities.sql
 --!include ledger/epcis_transactions.sql
---!include api/stock_movements_epcis.sql
+--!include api/epcis_records.sql

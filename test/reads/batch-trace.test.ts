@@ -233,7 +233,7 @@ async function doBusiness(batch: string, random: Random, steps: number) {
       here[place]! -= some;
       here[other]! += some;
     } else if (act === 3 && parcels.length > 0) {
-      const [{ parcel, units }] = parcels.splice(random.below(parcels.length), 1) as typeof parcels;
+      const { parcel, units } = parcels.splice(random.below(parcels.length), 1)[0]!;
       assert.deepEqual((await shop.cancel(parcel)).userErrors, []);
       for (const [from, quantity] of units) {
         here[from]! += quantity;

@@ -4,7 +4,7 @@ drop function if exists api_unstable.stocks_quantity_as_of, api_unstable.batch_s
   api_unstable.batches_physical_stock_as_of, api_unstable.warehouses_stocks_as_of,
   api_unstable.products_stock_card_lines, api_unstable.products_stock_card;
 drop view if exists api_unstable.stock_card_lines;
-drop function if exists ledger.batch_quantity_as_of;
+drop function if exists ledger.batch_quantity_as_of, ledger.note_numbers, ledger.write_closing;
 drop trigger if exists keep_former_place on erp.warehouse;
 drop trigger if exists keep_former_place on erp.bin_location;
 drop trigger if exists keep_former_place_of_moved on erp.bin_location;

@@ -39,7 +39,7 @@ describe("the value of the stock", () => {
     const { stockValuation: then } = await shop.read(
       `{ stockValuation(day: "${shop.day(11)}") { sequence method faultCount } }`,
     );
-    assert.deepEqual([then.method, then.faultCount], ["MOVING_AVERAGE", 0]);
+    assert.deepEqual([then.method, then.faultCount], ["moving_average", 0]);
     assert.deepEqual(await valueOf(`sequence: ${then.sequence}`), [10, 20]);
     assert.deepEqual(await valueOf("sequence: 0"), [0, 0]);
   });
@@ -70,8 +70,8 @@ describe("the value of the stock", () => {
 
   it("can be shown by another method", async () => {
     const { order } = await shop.sell("hammer", 10);
-    assert.deepEqual(await valueOf("method: MOVING_AVERAGE"), [13, 28]);
-    assert.deepEqual(await valueOf("method: FIFO"), [13, 33]);
+    assert.deepEqual(await valueOf("method: moving_average"), [13, 28]);
+    assert.deepEqual(await valueOf("method: fifo"), [13, 33]);
     assert.ok(order);
   });
 });

@@ -2,7 +2,8 @@
 
 drop index if exists valuation.report_number_is_unique, valuation.report_has_one_draft;
 drop function if exists api_unstable.stock_valuation_report_create, api_unstable.stock_valuation_report_close,
-  api_unstable.stock_valuation_report_void;
+  api_unstable.stock_valuation_report_void, api_unstable.orders_cost_of_goods, api_unstable.orders_margin,
+  api_unstable.fulfillments_cost_of_goods;
 drop view if exists api_unstable.stock_valuation_report_lines, api_unstable.stock_valuation_report_faults,
   api_unstable.stock_valuation_report_late_entries, api_unstable.stock_valuation_reports cascade;
 
@@ -277,4 +278,6 @@ $$;
 --!include valuation/cost_of_fulfillment.sql
 --!include api/stock_valuation.sql
 --!include api/orders_cost_of_goods.sql
+--!include api/orders_margin.sql
+--!include api/fulfillments_cost_of_goods.sql
 --!include events/topics.sql

@@ -35,7 +35,7 @@ const hashOf = (report: any, replaced: number | null = null): string =>
       String(report.number),
       report.referenceDate,
       String(report.sequence),
-      report.method.toLowerCase(),
+      report.method,
       report.currencyCode,
       String(report.quantity),
       report.value.toFixed(2),
@@ -276,8 +276,8 @@ describe("late entries", () => {
         .map(({ day, quantity, value }) => [day, quantity, value])
         .sort(),
       [
-        [shop.day(10), -1, -2],
         [shop.day(11), -3, -6],
+        [shop.day(10), -1, -2],
       ],
     );
   });

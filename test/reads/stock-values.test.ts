@@ -39,7 +39,7 @@ describe("the value of the stock", () => {
     const { stockValuation: then } = await shop.read(
       `{ stockValuation(day: "${shop.day(11)}") { sequence method faultCount } }`,
     );
-    assert.deepEqual([then.method, then.faultCount], ["MOVING_AVERAGE", 0]);
+    assert.deepEqual([then.method, then.faultCount], ["moving_average", 0]);
     assert.deepEqual(await valueOf(`sequence: ${then.sequence}`), [10, 20]);
     assert.deepEqual(await valueOf("sequence: 0"), [0, 0]);
   });
@@ -70,8 +70,8 @@ describe("the value of the stock", () => {
 
   it("can be shown by another method", async () => {
     const { order } = await shop.sell("hammer", 10);
-    assert.deepEqual(await valueOf("method: MOVING_AVERAGE"), [13, 28]);
-    assert.deepEqual(await valueOf("method: FIFO"), [13, 33]);
+    assert.deepEqual(await valueOf("method: moving_average"), [13, 28]);
+    assert.deepEqual(await valueOf("method: fifo"), [13, 33]);
     assert.ok(order);
   });
 });
@@ -91,9 +91,9 @@ describe("the cost of goods", () => {
     const { order, fulfillment } = await shop.sell("hammer", 2, 10);
     assert.deepEqual(await costsOf(order, fulfillment), [5, 15, 5]);
     await shop.buy("hammer", 2, 50);
-    await shop.passDays(3);
+    await shop.passDays(20);
     assert.deepEqual(await costsOf(order, fulfillment), [5, 15, 5]);
-    await shop.report(2);
+    await shop.report(15);
     assert.deepEqual(await costsOf(order, fulfillment), [5, 15, 5]);
   });
 
@@ -135,9 +135,9 @@ describe("the cost of goods", () => {
     assert.deepEqual(await costsOf(order, fulfillment), [2, 8, 2]);
 
     const half = await shop.order([{ product: "glue", quantity: 2, price: 5 }], [{ lines: [[0, 1]] }]);
-    const { fulfillments } = await shop.ship(half);
+    const shipped = await shop.fulfill(half.fulfillmentOrders[0]!);
     await sequence(shop.owner);
-    assert.deepEqual(await costsOf(half.id, fulfillments[0].id), [2, null, 2]);
+    assert.deepEqual(await costsOf(half.id, shipped.fulfillment.id), [2, null, 2]);
   });
 
   it("is null in the moment until a shipment has its number in the ledger", async () => {

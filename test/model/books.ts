@@ -26,6 +26,7 @@ export function unitsOf({ quantity, batches }: Movement): [batch: string, quanti
 export class Books {
   readonly record = new BusinessRecord();
   merchant!: Merchant;
+  readonly start: Moment;
   now: Moment;
   /** Units by product, place and batch, as movements were booked; the batch is empty where there is none. */
   readonly stock = new Map<string, Map<Place, Map<string, number>>>();
@@ -41,6 +42,7 @@ export class Books {
   constructor(run: Rows, random: Random, start: Moment) {
     this.run = run;
     this.random = random;
+    this.start = start;
     this.now = start;
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Move } from "./books.ts";
 import { hour, iso, special, unitsOf } from "./books.ts";
 import { insertOrder } from "./merchant.ts";
-import { Purchases } from "./purchases.ts";
+import { Bookkeeping } from "./bookkeeping.ts";
 import type { Movement, Receipt } from "./record.ts";
 import { isCount } from "./record.ts";
 
@@ -13,7 +13,7 @@ interface Order {
 }
 
 /** Random business of a merchant, by the functions that mutations call. */
-export class Business extends Purchases {
+export class Business extends Bookkeeping {
   readonly orders: Order[] = [];
   fulfillments: string[] = [];
 
@@ -308,7 +308,7 @@ const steps = [
   ..."adjust adjust count count count transfer transfer pack pack lose announce announce receive receive receive receive".split(
     " ",
   ),
-  ..."giveBack order order order order ship ship cancel sendBack sendBack deleteProduct deleteBin begin hold hold close".split(
+  ..."giveBack order order order order ship ship cancel sendBack sendBack deleteProduct deleteBin begin hold hold close landCost landCost writeDown valueOpening closePeriod".split(
     " ",
   ),
 ] as ("adjust" | "count" | "transfer")[];

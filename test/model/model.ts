@@ -1,5 +1,5 @@
 import type { Micro } from "./money.ts";
-import { divide, micro, scaled, share } from "./money.ts";
+import { byLargestRemainder, divide, micro, scaled, share } from "./money.ts";
 import type { Average, Pool } from "./pools.ts";
 import { FirstInFirstOut, MovingAverage, PeriodAverage } from "./pools.ts";
 import type { BusinessRecord, Method, Moment, Movement, Place, Receipt, ValueBooking } from "./record.ts";
@@ -9,7 +9,8 @@ import { isCounted, isReceipt, isSpecial } from "./record.ts";
 export interface Valued {
   units: number;
   value: Micro;
-  lastUnitCost: Micro;
+  /** What a unit was worth when that was last known. */
+  lastUnitCost: Micro | null;
   layers: [units: number, value: Micro][];
   /** Landed costs since the newest report whose goods had left. */
   landedExpense: Micro;
@@ -17,8 +18,8 @@ export interface Valued {
   variance: Micro;
   /** The value of movements into stock, negative for those out of it, since the newest report. */
   costs: Map<string, Micro>;
-  /** Goods at orders, return orders and receipts. */
-  outside: Map<Place, Outside>;
+  /** Goods at orders, return orders and receipts, those included that a receipt announced. */
+  outside: Map<Place, { units: number; value: Micro }>;
   /** Movements and receipts without a price, since the newest report. */
   faults: Set<string>;
 }
@@ -48,28 +49,35 @@ interface Announced {
   isUnpriced: boolean;
 }
 
-type Event = { movement: Movement } | { booking: ValueBooking };
+interface Event {
+  sequence: number;
+  product: string;
+  day?: string;
+  movement?: Movement;
+  booking?: ValueBooking;
+}
 
 /** The value of a product by a method, after the movement with a number and everything before. */
 export function valueOf(record: BusinessRecord, product: string, method: Method, upto: number): Valued {
   let ledger = new ProductLedger(record, product);
-  let from = 0;
+  let rest = eventsOf(record, product, upto);
   for (const closing of record.closings.filter(({ sequence }) => sequence <= upto)) {
-    ledger = ledger.after(closing.method, eventsOf(record, product, from, closing.sequence));
-    from = closing.sequence;
+    const isClosed = ({ sequence, day }: Event) => sequence <= closing.sequence && (day ?? "") <= closing.day;
+    ledger = ledger.after(closing.method, rest.filter(isClosed));
+    rest = rest.filter((event) => !isClosed(event));
   }
-  return ledger.after(method, eventsOf(record, product, from, upto)).result();
+  return ledger.after(method, rest).result();
 }
 
-function eventsOf(record: BusinessRecord, product: string, after: number, upto: number): Event[] {
-  const isIn = ({ sequence }: { sequence: number }) => sequence > after && sequence <= upto;
-  const movements = record.movements
-    .filter((movement) => movement.product === product && isIn(movement))
-    .map((movement) => ({ at: movement.sequence, event: { movement } }));
-  const bookings = record.valueBookings
-    .filter((booking) => booking.product === product && isIn(booking))
-    .map((booking) => ({ at: booking.sequence + 0.5, event: { booking } }));
-  return [...movements, ...bookings].sort((one, other) => one.at - other.at).map(({ event }) => event);
+/** In the order of the ledger; a booking of value alone comes after the movement whose number it has. */
+function eventsOf({ movements, valueBookings }: BusinessRecord, product: string, upto: number): Event[] {
+  const events: Event[] = [
+    ...movements.map((movement) => ({ sequence: movement.sequence, product: movement.product, movement })),
+    ...valueBookings.map((booking) => ({ ...booking, booking })),
+  ];
+  return events
+    .filter((event) => event.product === product && event.sequence <= upto)
+    .sort((one, other) => one.sequence - other.sequence || (one.movement ? -1 : other.movement ? 1 : 0));
 }
 
 /** The net value of a line of a receipt in the default currency: rounded once. */
@@ -118,10 +126,10 @@ class ProductLedger {
     for (const [place, announced] of this.#announced) next.#announced.set(place, { ...announced });
     next.#received = new Map(this.#received);
     next.#pool = next.#opened(method, this.#pool, average);
-    for (const event of events) {
-      if ("movement" in event) next.#move(event.movement);
-      else if (event.booking.kind === "landed cost") next.#land(event.booking);
-      else next.#writeDown(event.booking);
+    for (const { movement, booking } of events) {
+      if (movement) next.#move(movement);
+      else if (booking?.kind === "landed cost") next.#land(booking);
+      else if (booking) next.#writeDown(booking);
     }
     next.#end(method);
     return next;
@@ -144,8 +152,9 @@ class ProductLedger {
     if (method !== "period_average") return;
     const { average, units, value } = this.#pool as PeriodAverage;
     if (units === 0 && average.units > 0) this.#lastUnitCost = divide(average.worth, BigInt(average.units));
-    if (value < 0n) this.#variance -= value;
-    if (value < 0n) this.#pool.lower(value);
+    if (value >= 0n && units > 0) return;
+    this.#variance -= value;
+    this.#pool.lower(value);
   }
 
   #move(movement: Movement): void {
@@ -279,7 +288,9 @@ class ProductLedger {
       return;
     }
     const left = this.#pool.left(place, received);
-    const value = left === 0 ? 0n : share(micro(amount), left, received);
+    const part = left === 0 ? 0n : share(micro(amount), left, received);
+    // What is taken back of earlier costs lowers the value to nothing at most
+    const value = part < -this.#pool.value ? -this.#pool.value : part;
     if (value !== 0n) this.#pool.raise(value, place);
     this.#landedExpense += micro(amount) - value;
   }
@@ -293,20 +304,51 @@ class ProductLedger {
     this.#variance += wanted - possible;
   }
 
+  #content(place: Place, { units, value, own, ownValue }: Outside): { units: number; value: Micro } {
+    const announced = this.#announced.get(place);
+    return {
+      units: units + own + (announced?.units ?? 0),
+      value: value + ownValue + (announced?.value ?? 0n),
+    };
+  }
+
   result(): Valued {
     const { units, value } = this.#pool;
     return {
       units,
       value,
-      lastUnitCost: this.#lastUnitCost ?? 0n,
+      lastUnitCost: this.#lastUnitCost,
       layers: this.#pool.layers(),
       landedExpense: this.#landedExpense,
       variance: this.#variance,
       costs: this.#costs,
-      outside: this.#outside,
+      outside: new Map([...this.#outside].map(([place, pool]) => [place, this.#content(place, pool)])),
       faults: this.#faults,
     };
   }
+}
+
+/** Divides the value of a product among warehouses by the units in them and in their bins and containers. */
+export function sharesOf(
+  record: BusinessRecord,
+  product: string,
+  value: Micro,
+  upto: number,
+): Map<string, { units: number; value: Micro }> {
+  const held = new Map<string, number>();
+  for (const [key, units] of stockAsOf(record, { sequence: upto })) {
+    const [some, place] = key.split(" ") as [string, Place];
+    const warehouse = record.warehouseOf.get(place);
+    if (some === product && warehouse) held.set(warehouse, (held.get(warehouse) ?? 0) + units);
+  }
+  const warehouses = [...held]
+    .filter(([, units]) => units > 0)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const parts = byLargestRemainder(
+    value,
+    warehouses.map(([, units]) => BigInt(units)),
+  );
+  return new Map(warehouses.map(([warehouse, units], n) => [warehouse, { units, value: parts[n]! }]));
 }
 
 /** Up to which movement, or up to when, the ledger counts. */

@@ -46,10 +46,14 @@ export interface ValueBooking {
   product: string;
   receipt?: string;
   amount: string;
+  /** The day that it belongs to. */
+  day: string;
   sequence: number;
 }
 
+/** A closed report: its period ends with a day, and with a number of the ledger. */
 export interface Closing {
+  id: string;
   day: string;
   sequence: number;
   method: Method;
@@ -64,6 +68,7 @@ export class BusinessRecord {
   openingValues = new Map<string, string>();
   valueBookings: ValueBooking[] = [];
   closings: Closing[] = [];
+  methods: { method: Method; startsOn: string }[] = [];
   /** The warehouse that a place is in, or was. */
   warehouseOf = new Map<Place, string>();
   deletedProducts = new Set<string>();

@@ -50,9 +50,7 @@ select api_meta.allow('service_ledger', 'erp.merchant', 'select');
 --!include api/product_tracking.sql
 --!include api/pick_order.sql
 drop view if exists api_unstable.products, api_unstable.batches;
---!include api/products.sql
 --!include api/batches.sql
---!include api/products_upsert.sql
 --!include api/fulfillment_create.sql
 --!include api/fulfillment_cancel.sql
 --!include api/goods_receipt_approve.sql

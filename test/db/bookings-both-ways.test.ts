@@ -16,7 +16,7 @@ type Result = { events: [topic: string, entity: string][] | null };
 const state = `
   with place as (select id, product_id || ' ' || place as name from ledger.stock)
   select jsonb_build_object(
-    'movements', (select jsonb_agg(to_jsonb(m) - '{id,transaction_id,created_at,microseconds}'::text[] order by m.id)
+    'movements', (select jsonb_agg(to_jsonb(m) - '{id,transaction_id,created_at,microseconds,booking_id}'::text[] order by m.id)
       from ledger.stock_movement m where m.id > $1::uuid),
     'batches', (select jsonb_agg(jsonb_build_array(b.batch_id, b.quantity, n.nth) order by n.nth, b.batch_id)
       from ledger.stock_movement_batch b

@@ -30,6 +30,22 @@ const guides: Record<string, Guide> = {
     read: ["products", "fulfillment_orders", "stocks", "documents", "warehouses"],
     write: ["orders"],
   },
+  "docs/guides/recalls.md": {
+    read: [
+      ...[
+        "batches",
+        "stocks",
+        "orders",
+        "customers",
+        "fulfillment_orders",
+        "shipping_labels",
+        "goods_receipts",
+      ],
+      ...["supplier_orders", "suppliers", "products", "warehouses"],
+    ],
+    write: [],
+    version: "unstable",
+  },
   "docs/guides/loading.md": { read: ["currencies"], write: ["products"], version: "unstable" },
   "docs/guides/webhooks.md": {
     read: ["orders", "products"],

@@ -1,5 +1,7 @@
 -- The value of the stock: methods, values given by people, and the calculation
 
+drop function if exists api_unstable.valuation_method_set, api_unstable.stock_opening_values_set,
+  api_unstable.landed_cost_allocate, api_unstable.stock_write_down;
 drop schema if exists valuation cascade;
 create schema valuation;
 comment on schema valuation is
@@ -10,7 +12,8 @@ select api_meta.expose('valuation');
 select api_meta.allow('service_writer', 'ledger.movement_sequence', 'select');
 
 create table valuation.method (
-  starts_on date primary key
+  id uuid primary key default uuidv7(),
+  starts_on date not null constraint method_starts_on_is_unique unique
     constraint method_starts_on_is_plausible check (starts_on between '1900-01-01' and '9999-12-31'),
   method text not null constraint method_is_known
     check (method in ('moving_average', 'period_average', 'fifo')),
@@ -22,20 +25,26 @@ comment on table valuation.method is
 comment on column valuation.method.starts_on is 'First day that is valued by the method.';
 comment on column valuation.method.method is
   'The method: moving_average, period_average or fifo (first in, first out).';
+comment on constraint method_starts_on_is_unique on valuation.method is
+  '@internal valuation.set_method changes the one that is there.';
 comment on column valuation.method.created_at is 'When the method was set.';
 comment on constraint method_starts_on_is_plausible on valuation.method is
   E'@userError OUT_OF_RANGE starts_on\nThe year must be between 1900 and 9999.';
 comment on constraint method_is_known on valuation.method is '@internal An enum of the API has these values.';
 
 create table valuation.opening_value (
-  stock_movement_id uuid primary key references ledger.stock_movement on delete cascade,
+  id uuid primary key default uuidv7(),
+  stock_movement_id uuid not null references ledger.stock_movement on delete cascade
+    constraint opening_value_is_one_per_movement unique,
   product_id uuid not null references erp.product on delete cascade,
   unit_value numeric not null constraint opening_value_is_an_amount
     check (unit_value >= 0 and unit_value < 1000000000 and scale(unit_value) <= 6),
   created_at timestamptz(0) not null default date_trunc('second', now()),
   updated_at timestamptz(0)
 );
-create index on valuation.opening_value (product_id);
+create index on valuation.opening_value (product_id, id);
+comment on constraint opening_value_is_one_per_movement on valuation.opening_value is
+  '@internal valuation.set_opening_values changes the one that is there.';
 comment on table valuation.opening_value is
   'What units are worth that came in without a goods receipt: from initialization, import or a count.';
 comment on column valuation.opening_value.stock_movement_id is 'The movement that brought the units.';
@@ -53,7 +62,7 @@ comment on constraint opening_value_product_id_fkey on valuation.opening_value i
 
 create table valuation.landed_cost (
   id uuid primary key default uuidv7(),
-  goods_receipt_id uuid not null references erp.goods_receipt on delete cascade,
+  goods_receipt_id uuid not null references erp.goods_receipt on delete restrict,
   product_id uuid not null references erp.product on delete cascade,
   amount numeric not null constraint landed_cost_is_an_amount
     check (amount <> 0 and abs(amount) < 1000000000000 and scale(amount) <= 6),
@@ -251,6 +260,18 @@ select api_meta.allow('service_writer', 'valuation.report_outside', 'select');
 select api_meta.allow('service_writer', 'valuation.report_cost', 'select');
 select api_meta.allow('service_writer', 'valuation.report_warehouse', 'select');
 
+alter table erp.product drop column if exists gross_weight cascade;
+alter table erp.product add column gross_weight numeric,
+  add constraint product_gross_weight_is_plausible
+    check (gross_weight > 0 and gross_weight <= 1000000 and scale(gross_weight) <= 6) not enforced;
+comment on constraint product_gross_weight_is_plausible on erp.product is
+  E'@userError OUT_OF_RANGE gross_weight\nThe weight must be more than 0 and at most 1,000,000 kilograms, '
+  'with at most six decimals.';
+comment on column erp.product.gross_weight is 'Weight of one unit with its packaging, in kilograms.';
+select api_meta.allow('service_writer', 'erp.product', 'update (gross_weight)');
+
+create type valuation.opening_line as (stock_movement_id uuid, unit_value numeric);
+comment on type valuation.opening_line is 'What the units of a movement are worth.';
 -- What is calculated
 create type valuation.run as (
   method text, report_id uuid, report_number integer, after bigint, after_day date, upto bigint, day date,
@@ -295,3 +316,27 @@ comment on type valuation.entry is
 --!include valuation/outside.sql
 --!include valuation/faults.sql
 --!include valuation/shares.sql
+--!include valuation/position_of.sql
+--!include valuation/refuse_unpriced.sql
+--!include valuation/cost_weights.sql
+--!include valuation/set_method.sql
+--!include valuation/set_opening_values.sql
+--!include valuation/allocate_landed_cost.sql
+--!include valuation/write_down.sql
+
+--!include api/user_error_code.sql
+--!include api/valuation_method.sql
+--!include api/landed_cost_basis.sql
+drop view if exists api_unstable.products cascade;
+--!include api/products.sql
+--!include api/products_upsert.sql
+drop view if exists api_unstable.valuation_method_settings, api_unstable.stock_opening_values,
+  api_unstable.landed_costs, api_unstable.write_downs;
+--!include api/valuation_method_settings.sql
+--!include api/stock_opening_values.sql
+--!include api/landed_costs.sql
+--!include api/write_downs.sql
+--!include api/valuation_method_set.sql
+--!include api/stock_opening_values_set.sql
+--!include api/landed_cost_allocate.sql
+--!include api/stock_write_down.sql

@@ -16,7 +16,7 @@ alter table valuation.report drop column if exists currency_code cascade,
   drop column if exists previous_hash cascade, drop column if exists lines_hash cascade,
   drop column if exists state_hash cascade;
 alter table valuation.report
-  add column currency_code text,
+  add column currency_code text not null default 'XXX',
   add column quantity bigint not null default 0,
   add column value numeric not null default 0,
   add column fault_count bigint not null default 0,

@@ -282,9 +282,11 @@ class ProductLedger {
     const place = `goods_receipt:${receipt}`;
     const received = this.#received.get(place) ?? 0;
     if (received === 0) {
-      const waiting = this.#outside.get(place);
-      if (waiting && waiting.units > 0) waiting.value += micro(amount);
-      else this.#announcedAt(place).value += micro(amount);
+      const waiting = [this.#outside.get(place), this.#announcedAt(place)].find(
+        (pool) => pool && pool.units > 0,
+      );
+      if (waiting) waiting.value += micro(amount);
+      else this.#landedExpense += micro(amount);
       return;
     }
     const left = this.#pool.left(place, received);

@@ -147,7 +147,6 @@ drop function if exists ledger.book(ledger.draft[], text, ledger.figure_change[]
 --!include ledger/set_stock.sql
 --!include ledger/transfer_stock.sql
 --!include ledger/keep_figures.sql
---!include ledger/proof.sql
 --!include erp/approve_goods_receipt.sql
 --!include erp/complete_goods_receipt.sql
 --!include mutation/joint_calls.sql

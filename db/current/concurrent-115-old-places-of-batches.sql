@@ -1,2 +1,2 @@
 --! no-transaction
-drop index concurrently if exists ledger.batch_stock_batch_id_idx;
+drop index concurrently ledger.batch_stock_batch_id_idx;

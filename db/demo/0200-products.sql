@@ -164,8 +164,8 @@ select demo.batch_id(p.n, i), p.id,
     'Contrôle qualité fait']) end,
   -- Few have expired, or are short of the promised shelf life
   case
-    when (p.n + i) % 40 = 1 then demo.today()::date - 10
-    when (p.n + i) % 40 = 2 then demo.today()::date + 12
+    when (p.n + i) % 200 = 61 then demo.today()::date - 10
+    when (p.n + i) % 200 = 102 then demo.today()::date + 12
     when (p.n + i) % 5 > 0 then demo.today()::date + 300 + demo.pick(p.n * 8 + i, 'best before', 1100) end,
   case when (p.n + i) % 5 > 2 then at::date - 3 - demo.pick(p.n * 8 + i, 'produced', 20) end,
   case when (p.n + i) % 4 > 1

@@ -130,8 +130,8 @@ lateral (select demo.moment('adjustment', i.n, demo.scale() * 270) as at,
     or i.n % 20 in (6, 9) as is_in,
       case when i.n % 10 in (4, 5) then 'import' else 'stock_correction' end as special) v;
 
--- Serial numbers: seven units come in, one moves on, and one is disposed of. They are the newest movements, so
--- that the ids of the others stay
+-- Serial numbers: seven units come in, one moves on, and one is disposed of. They are the newest movements,
+-- so that the ids of the others stay
 insert into demo.flow
 select at, 10, i, demo.serial_product(), i, 1, process,
   case when step = 1 then 'special_stock_location' else 'bin_location' end,

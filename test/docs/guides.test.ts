@@ -63,6 +63,11 @@ const guides: Record<string, Guide> = {
     version: "unstable",
   },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
+  "docs/guides/batches.md": {
+    read: ["products", "batches", "stocks", "warehouses"],
+    write: ["products", "batches", "stocks", "goods_receipts"],
+    version: "unstable",
+  },
 };
 
 const root = new URL("../../", import.meta.url);

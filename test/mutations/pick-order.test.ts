@@ -185,7 +185,8 @@ describe("never picked are", () => {
     const product = await make({ tracking: "batch", minimumRemainingShelfLifeDays: 30, ...row });
     await record(product, { expired: -3, short: 20, held: 300, fresh: 40 });
     for (const batch of ["expired", "short", "held", "fresh"]) await shop.store(product, "A-1", 2, batch);
-    await shop.sql("update erp.batch set is_held = true, held_at = now() where id = $1", shop.id.held!);
+    const { userErrors } = await shop.mutate("batchHold", { ids: [shop.id.held] });
+    assert.deepEqual(userErrors, []);
     return product;
   };
   /** The refusal of a shipment that finds too little. */
@@ -215,7 +216,7 @@ describe("never picked are", () => {
 
   it("but only these, and the refusal names only what lies there", async () => {
     const product = await stocked({ minimumRemainingShelfLifeDays: null });
-    await shop.sql("update erp.batch set is_held = false, held_at = null where id = $1", shop.id.held!);
+    await shop.mutate("batchRelease", { ids: [shop.id.held] });
     const { userErrors } = await shop.ship(await orderOf(product, 7));
     assert.deepEqual(
       [userErrors[0].message.split(".").slice(1), userErrors[0].details],

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { ended, linesAt, startTestBulk, upload } from "../bulk/support.ts";
 import { uuidOf } from "../lib/ids.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
@@ -8,7 +9,7 @@ import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 let shop: ShippingShop;
 let drill: string;
 before(async () => {
-  shop = await openShippingShop({ poolSize: 10 });
+  shop = await openShippingShop({ poolSize: 5 });
   drill = await productOf({ productNumber: "drill", tracking: "serial" });
 });
 after(() => shop.close());
@@ -156,6 +157,41 @@ describe("the tracking of a product", () => {
   });
 });
 
+describe("files of products", () => {
+  it("have tracking, pick order and shelf life", async () => {
+    const token = await shop.token({ read: "all", write: "all" });
+    const bulk = startTestBulk(shop);
+    try {
+      const csv =
+        "productNumber,tracking,pickOrder,minimumRemainingShelfLifeDays\n" +
+        "file 1,serial,first_in,\nfile 2,batch,first_expired,14\nfile 3,lot,bin,\nfile 4,none,fifo,\n";
+      const { status, body, text } = await upload(shop, token, "products", csv, { type: "text/csv" });
+      assert.equal(status, 202, text);
+      const done = await ended(shop, token, body.bulkOperation.id);
+      const errors = await linesAt(shop, done.errorsUrl);
+      assert.deepEqual(
+        errors.map(({ line, field }) => [line, field.join(".")]),
+        [
+          [4, "tracking"],
+          [5, "pickOrder"],
+        ],
+      );
+    } finally {
+      await bulk.stop();
+    }
+    assert.deepEqual(
+      await shop.sql(
+        `select has_serial_numbers, is_batch_managed, pick_order, minimum_remaining_shelf_life_days as days
+         from erp.product where product_number ~ '^file' order by product_number`,
+      ),
+      [
+        { has_serial_numbers: true, is_batch_managed: true, pick_order: "first_in", days: null },
+        { has_serial_numbers: false, is_batch_managed: true, pick_order: "first_expired", days: 14 },
+      ],
+    );
+  });
+});
+
 describe("a serial number", () => {
   it("has one unit, in one place", async () => {
     await record("S1", "S2");
@@ -291,64 +327,6 @@ describe("a goods receipt of serial numbers", () => {
     assert.deepEqual(refusals(await receive("goodsReceiptApprove", { id: second.id })), [
       ["SERIAL_NUMBER_IN_STOCK", "id"],
     ]);
-  });
-});
-
-describe("at the same time", () => {
-  before(async () => {
-    const there = await shop.sql(
-      `select b.number, l.code from ledger.batch_stock s join erp.batch b on b.id = s.batch_id
-       join ledger.stock k on k.id = s.stock_id join erp.bin_location l on l.id = k.bin_location_id
-       join erp.product p on p.id = b.product_id where p.product_number = 'drill' and s.quantity > 0`,
-    );
-    await record(...there.map(({ number }) => number));
-    const { userErrors } = await adjust(
-      ...there.map(({ number, code }): [string, string, number] => [code, number, -1]),
-    );
-    assert.deepEqual(userErrors, []);
-  });
-
-  it("one of two receipts of a serial number wins", async () => {
-    for (let round = 0; round < 5; round++) {
-      const line = { productId: drill, quantity: 1, batchNumber: `W${round}` };
-      const receipts = await Promise.all([receipt([line]), receipt([line])]);
-      const answers = await Promise.all(receipts.map(({ id }) => receive("goodsReceiptApprove", { id })));
-      assert.deepEqual(
-        answers
-          .map((answer) =>
-            refusals(answer)
-              .map(([code]) => code)
-              .join(),
-          )
-          .sort(),
-        ["", "SERIAL_NUMBER_IN_STOCK"],
-      );
-    }
-  });
-
-  it("one of two shipments of the last unit wins", async () => {
-    for (let round = 0; round < 5; round++) {
-      const number = `L${round}`;
-      await record(number);
-      await adjust(["A-1", number, 1]);
-      assert.equal(await shop.stockAt("drill", "A-1"), 1);
-      const orders = [await orderOf(1), await orderOf(1)];
-      const answers = await Promise.all([
-        shop.fulfill(orders[0]!.fulfillmentOrders[0]!, named(orders[0]!, number)),
-        shop.fulfill(orders[1]!.fulfillmentOrders[0]!),
-      ]);
-      assert.deepEqual(
-        answers
-          .map((answer) =>
-            refusals(answer)
-              .map(([code]) => code)
-              .join(),
-          )
-          .sort(),
-        ["", "INSUFFICIENT_STOCK"],
-      );
-      assert.deepEqual(await whereIs(number), [{ place: "order", quantity: 1 }]);
-    }
   });
 });
 

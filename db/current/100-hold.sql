@@ -61,6 +61,7 @@ drop view if exists api_unstable.batches, api_unstable.warehouse_stocks;
 
 -- Figures
 --!include ledger/place_change.sql
+--!include ledger/examine.sql
 --!include ledger/changed_parts.sql
 --!include ledger/lock_stock.sql
 --!include ledger/units_of_batches.sql

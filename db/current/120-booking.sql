@@ -81,9 +81,9 @@ create table ledger.booking (
   credential_id uuid,
   administrator_id uuid,
   request_id text,
-  reference text collate "C" constraint booking_reference_length check (length(reference) <= 255) not enforced,
+  reference text collate "C",
   reason text collate "C",
-  note text constraint booking_note_length check (length(note) <= 1000) not enforced
+  note text
 );
 create index on ledger.booking (reference, id) where reference is not null;
 create index on ledger.booking (reason, id) where reason is not null;
@@ -99,13 +99,10 @@ comment on column ledger.booking.credential_id is
   'Credential that made the call; null for bookings in SQL. The credential may have been deleted since.';
 comment on column ledger.booking.administrator_id is 'Administrator who acted; null if a client did.';
 comment on column ledger.booking.request_id is 'Id of the request, as in its response and in the log.';
-comment on column ledger.booking.reference is 'The caller''s own reference.';
+comment on column ledger.booking.reference is 'The caller''s own reference, of at most 255 characters (ledger.check_remarks: a check would be compiled '
+  'for each booking).';
 comment on column ledger.booking.reason is 'Code of the reason, as ledger.booking_reason had it.';
-comment on column ledger.booking.note is 'Note of the call, as its movements have it.';
-comment on constraint booking_reference_length on ledger.booking is
-  E'@userError OUT_OF_RANGE reference\nThe reference has more than 255 characters.';
-comment on constraint booking_note_length on ledger.booking is
-  E'@userError OUT_OF_RANGE note\nThe note has more than 1,000 characters.';
+comment on column ledger.booking.note is 'Note of the call, as its movements have it, which bound its length.';
 select api_meta.allow('service_booker', 'ledger.booking', 'select', 'insert');
 select api_meta.allow('service_ledger', 'ledger.booking_reason', 'select');
 select api_meta.allow('service_ledger', 'ledger.process_type', 'select');
@@ -119,6 +116,7 @@ comment on column ledger.stock_movement.booking_id is
   'before bookings were kept.';
 
 drop function if exists ledger.book(ledger.draft[], text, ledger.figure_change[]),
+  ledger.book_correction(ledger.draft, ledger.call[]),
   ledger.adjust_stock(ledger.line[], text), ledger.set_stock(ledger.line[], text),
   ledger.transfer_stock(ledger.line[], text);
 --!include ledger/moment.sql
@@ -126,9 +124,8 @@ drop function if exists ledger.book(ledger.draft[], text, ledger.figure_change[]
 --!include ledger/call.sql
 --!include ledger/single.sql
 --!include auth/acting_administrator.sql
---!include ledger/acting_administrator.sql
 --!include ledger/bookings_of.sql
---!include ledger/check_reason.sql
+--!include ledger/check_remarks.sql
 --!include ledger/movements_of.sql
 --!include ledger/write_rows.sql
 --!include ledger/write_missing.sql

@@ -13,7 +13,8 @@ drop function if exists ledger.epcis_site(uuid, uuid, uuid);
 drop function if exists ledger.epcis_quantities(uuid, text, integer);
 drop function if exists ledger.epcis_transactions(text, uuid, uuid, uuid, uuid, uuid, uuid);
 
---!include erp/gs1.sql
+--!include erp/is_gs1_number.sql
+--!include erp/in_uri.sql
 
 alter table erp.warehouse drop column if exists gln cascade;
 alter table erp.warehouse add column gln text collate "C";

@@ -138,12 +138,12 @@ const [bizSteps, dispositions, transactionTypes] = [
 describe("the events of the demonstration shop", () => {
   let all: Row[];
   before(async () => {
-    all = (await rows(
+    all = await rows(
       `select e.id, e.event, e.problems::text[], to_jsonb(m) as movement, p.gtin, coalesce((
          select jsonb_object_agg(b.number, l.quantity) from ledger.stock_movement_batch l join erp.batch b on b.id = l.batch_id
          where l.stock_movement_id = m.id), '{}') as lots
        from api_unstable.epcis_records e join ledger.stock_movement m using (id) join erp.product p on p.id = m.product_id`,
-    )) as unknown as Row[];
+    );
   });
 
   it("have the form that the standard demands", () => {

@@ -36,7 +36,8 @@ export function makeTasks(
     ...Object.fromEntries(retentionRules.map((one) => [one.task, pruneTask(one, onPruned)])),
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
       void (await query("select auth.erase_retired_keys()")),
-    close_ledger: async (_payload: unknown, helpers: JobHelpers) => inBatches(helpers, () => closeNext(helpers)),
+    close_ledger: async (_payload: unknown, helpers: JobHelpers) =>
+      inBatches(helpers, () => closeNext(helpers)),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal, read })),

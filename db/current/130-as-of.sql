@@ -4,7 +4,8 @@ drop function if exists api_unstable.stocks_quantity_as_of, api_unstable.batch_s
   api_unstable.batches_physical_stock_as_of, api_unstable.warehouses_stocks_as_of,
   api_unstable.products_stock_card_lines, api_unstable.products_stock_card;
 drop view if exists api_unstable.stock_card_lines;
-drop function if exists ledger.batch_quantity_as_of, ledger.note_numbers, ledger.write_closing;
+drop function if exists ledger.batch_quantity_as_of, ledger.note_numbers, ledger.write_closing,
+  ledger.bound_closings, ledger.next_month_end;
 drop trigger if exists keep_former_place on erp.warehouse;
 drop trigger if exists keep_former_place on erp.bin_location;
 drop trigger if exists keep_former_place_of_moved on erp.bin_location;
@@ -26,8 +27,7 @@ create table ledger.former_place (
 );
 alter table ledger.former_place enable row level security;
 comment on table ledger.former_place is
-  'Where movements came from or went to: places that were deleted since, and bins that were moved to another '
-  'warehouse.';
+  'Places of movements that were deleted since, or that are bins and were moved to another warehouse.';
 comment on column ledger.former_place.movement_id is 'The movement.';
 comment on column ledger.former_place.direction is
   '1 if the place was its destination, -1 if it was its source.';
@@ -44,6 +44,8 @@ select api_meta.allow('service_recorder', 'ledger.former_place', 'select');
 create table ledger.closing (
   id integer generated always as identity constraint closing_pkey primary key,
   sequence bigint not null constraint closing_sequence_key unique,
+  least_id uuid,
+  least_moment timestamptz,
   greatest_id uuid not null,
   greatest_moment timestamptz not null,
   least_id_after uuid not null default 'ffffffff-ffff-ffff-ffff-ffffffffffff',
@@ -57,6 +59,9 @@ comment on table ledger.closing is
 comment on column ledger.closing.id is 'Id of the closing.';
 comment on column ledger.closing.sequence is
   'The last number that it includes (ledger.movement_sequence). Numbers do not change, so closings do not.';
+comment on column ledger.closing.least_id is
+  'The least id of the movements that it includes and the one before does not; null if there are none.';
+comment on column ledger.closing.least_moment is 'The earliest moment of these movements.';
 comment on column ledger.closing.greatest_id is 'The greatest id of the movements that it includes.';
 comment on column ledger.closing.greatest_moment is 'The latest moment of the movements that it includes.';
 comment on column ledger.closing.least_id_after is
@@ -70,9 +75,9 @@ select api_meta.allow('service_recorder', 'ledger.closing', 'select', 'insert',
 
 create table ledger.closing_balance (
   closing_id integer not null
-    constraint closing_balance_closing_id_fkey references ledger.closing on delete cascade,
+    constraint closing_balance_closing_id_fkey references ledger.closing on delete cascade not enforced,
   product_id uuid not null
-    constraint closing_balance_product_id_fkey references erp.product on delete cascade,
+    constraint closing_balance_product_id_fkey references erp.product on delete cascade not enforced,
   place text collate "C" not null,
   location_type text collate "C" not null,
   warehouse_id uuid,
@@ -98,9 +103,9 @@ select api_meta.allow('service_recorder', 'ledger.closing_balance', 'select', 'i
 
 create table ledger.closing_batch_balance (
   closing_id integer not null
-    constraint closing_batch_balance_closing_id_fkey references ledger.closing on delete cascade,
+    constraint closing_batch_balance_closing_id_fkey references ledger.closing on delete cascade not enforced,
   batch_id uuid not null
-    constraint closing_batch_balance_batch_id_fkey references erp.batch on delete cascade,
+    constraint closing_batch_balance_batch_id_fkey references erp.batch on delete cascade not enforced,
   place text collate "C" not null,
   location_type text collate "C" not null,
   warehouse_id uuid,
@@ -166,6 +171,8 @@ create trigger keep_former_place before delete on erp.stock_container
 --!include ledger/note_writing.sql
 --!include ledger/note_numbers.sql
 --!include ledger/number_movements.sql
+--!include ledger/next_month_end.sql
+--!include ledger/bound_closings.sql
 --!include ledger/write_closing.sql
 --!include ledger/close_next.sql
 --!include ledger/closing_proof.sql

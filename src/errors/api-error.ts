@@ -80,7 +80,7 @@ export const errorCodes = {
     retryable: true,
     status: "200",
     meaning:
-      "No stock movement has this `sequence` yet, or a booking that is still open may happen before the `moment`. Ask for an earlier one, or retry a little later.",
+      "No stock movement has this `sequence` yet, or a booking that is still open may happen before the `moment`. Give an earlier one, or retry a little later.",
   },
   QUERY_TOO_DEEP: {
     retryable: false,

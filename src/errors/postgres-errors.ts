@@ -85,7 +85,7 @@ const eitherOr: DatabaseFailure = {
 const tooLate: DatabaseFailure = {
   code: "AS_OF_TOO_LATE",
   message:
-    "The sequence is greater than the number of every stock movement, or the moment is later than the beginning of a booking that is still open. Ask for an earlier one, or retry a little later.",
+    "The sequence is greater than the number of every stock movement, or the moment is later than the beginning of a booking that is still open. Give an earlier one, or retry a little later.",
 };
 
 /** Errors for clients, by the SQLSTATE of Postgres or the error code of Node's sockets. */

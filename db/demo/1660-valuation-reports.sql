@@ -5,28 +5,30 @@ analyze ledger.movement_sequence, ledger.stock_movement, ledger.stock, erp.goods
 
 create function demo.day(day date) returns date language sql stable return (day + demo.age())::date;
 
--- Everything that came before the last closing has a price
-with fault as materialized (
-  select f.* from valuation.faults('moving_average', valuation.cut(demo.day('2026-03-31'))) f
-),
-given as (
+create function demo.give_prices(day date) returns void language plpgsql as $$
+begin
   insert into valuation.opening_value (stock_movement_id, product_id, unit_value)
   select f.stock_movement_id, f.product_id,
     coalesce((
       select round(p.net, 2) from erp.product_purchase_price p join erp.currency c on c.id = p.currency_id
       where p.product_id = f.product_id and c.is_default_currency
     ), 4.5)
-  from fault f where f.goods_receipt_id is null
-  on conflict (stock_movement_id) do nothing
-)
-update erp.goods_receipt_line_item l set unit_price = coalesce(l.unit_price, 4.5)
-from fault f where l.goods_receipt_id = f.goods_receipt_id and l.product_id = f.product_id;
-update erp.goods_receipt r
-set currency_factor = 1, currency_id = (select c.id from erp.currency c where c.is_default_currency)
-where r.currency_factor is null and exists (
-  select from valuation.faults('moving_average', valuation.cut(demo.day('2026-03-31'))) f
-  where f.goods_receipt_id = r.id
-);
+  from valuation.faults('moving_average', valuation.cut(demo.day(give_prices.day))) f
+  where f.goods_receipt_id is null;
+  update erp.goods_receipt_line_item l
+  set unit_price = coalesce(l.unit_price, 4.5), unit_price_in_default_currency = coalesce(l.unit_price, 4.5),
+    total_price_in_default_currency = coalesce(l.unit_price, 4.5) * l.quantity
+  from valuation.faults('moving_average', valuation.cut(demo.day(give_prices.day))) f
+  where l.goods_receipt_id = f.goods_receipt_id and l.product_id = f.product_id;
+  update erp.goods_receipt r
+  set currency_factor = 1, currency_id = (select c.id from erp.currency c where c.is_default_currency)
+  where r.currency_factor is null and exists (
+    select from valuation.faults('moving_average', valuation.cut(demo.day(give_prices.day))) f
+    where f.goods_receipt_id = r.id
+  );
+end
+$$;
+select demo.give_prices('2026-03-31');
 
 -- Stocktakes of January that were typed in weeks later. The stock is what was counted and what moved since
 insert into ledger.stock_count (stock_id, quantity, counted_at, recorded_at, difference, stock_movement_id)
@@ -53,7 +55,7 @@ from (
 ) c
 where c.quantity >= 0 order by c.id;
 
--- A price of April is still missing
+-- Prices of April came after the draft was made
 update erp.goods_receipt_line_item l
 set unit_price = null, unit_price_in_default_currency = null, total_price_in_default_currency = null
 where l.goods_receipt_id = (
@@ -63,6 +65,14 @@ where l.goods_receipt_id = (
   order by r.id limit 1
 );
 
+-- The same scale gives the same ids
+create sequence demo.valuation_number;
+create function demo.next_id() returns uuid language sql volatile
+return demo.id('stock valuation', nextval('demo.valuation_number'));
+alter table valuation.report alter id set default demo.next_id();
+alter table valuation.report_warehouse alter id set default demo.next_id();
+alter table valuation.report_fault alter id set default demo.next_id();
+alter table valuation.report_late_entry alter id set default demo.next_id();
 select valuation.close_report(valuation.create_report(demo.day(d.day)))
 from unnest('{2024-12-31,2025-12-31}'::date[]) with ordinality d (day, n) order by d.n;
 select valuation.void_report(r.id, 'The freight of December was missing.')
@@ -70,3 +80,8 @@ from valuation.report r where r.number = 2;
 select valuation.close_report(valuation.create_report(demo.day(d.day)))
 from unnest('{2025-12-31,2026-01-31,2026-02-28,2026-03-31}'::date[]) with ordinality d (day, n) order by d.n;
 select valuation.create_report(demo.day('2026-04-30'));
+select demo.give_prices('2026-06-30');
+alter table valuation.report alter id set default uuidv7();
+alter table valuation.report_warehouse alter id set default uuidv7();
+alter table valuation.report_fault alter id set default uuidv7();
+alter table valuation.report_late_entry alter id set default uuidv7();

@@ -6,8 +6,22 @@ const both = ["moving_average", "fifo"] as const;
 const all = [...both, "period_average"] as const;
 
 describe("the value of the stock", () => {
-  const { rows, undone, move, receipt, receive, open, land, writeDown, close, state, value, costs, outside, faults } =
-    useValues();
+  const {
+    rows,
+    undone,
+    move,
+    receipt,
+    receive,
+    open,
+    land,
+    writeDown,
+    close,
+    state,
+    value,
+    costs,
+    outside,
+    faults,
+  } = useValues();
   const test = (name: string, work: () => Promise<void>) => it(name, () => undone(work));
 
   test("is nothing without movements", async () => {
@@ -326,7 +340,9 @@ describe("the value of the stock", () => {
     await open(await move("import", "hall", 3, "nail"), 1);
     assert.equal(await value("fifo", number), "4 × 8");
     assert.equal(await value("fifo", number - 1), null);
-    const found = await rows("select trim_scale(value)::text as value from valuation.states('fifo', 99) order by 1");
+    const found = await rows(
+      "select trim_scale(value)::text as value from valuation.states('fifo', 99) order by 1",
+    );
     assert.deepEqual(found, [{ value: "3" }, { value: "6" }]);
     await rows("delete from erp.product where product_number = 'nail'");
     assert.equal((await rows("select from valuation.states('fifo', 99)")).length, 1);
@@ -373,7 +389,9 @@ describe("the parts of an amount", () => {
 
   it("are divided by largest remainder", async () => {
     const shares = (amount: string, weights: string) =>
-      one(`select array(select trim_scale(s)::text from unnest(erp.shares(${amount}, '{${weights}}')) s) as value`);
+      one(
+        `select array(select trim_scale(s)::text from unnest(erp.shares(${amount}, '{${weights}}')) s) as value`,
+      );
     assert.deepEqual(await shares("1", "1,1,1"), ["0.333334", "0.333333", "0.333333"]);
     assert.deepEqual(await shares("-1", "1,1,1"), ["-0.333334", "-0.333333", "-0.333333"]);
     assert.deepEqual(await shares("0.000001", "1,2,0"), ["0", "0.000001", "0"]);

@@ -164,8 +164,24 @@ export function useValues() {
     return found && `${found.quantity} × ${found.value}`;
   };
   const faults = async (method: Method = "moving_average") =>
-    (await rows(`select code, sequence from valuation.faults($1, ${newest}) order by sequence`, [method])).map(
-      ({ code, sequence }) => `${code} ${sequence}`,
-    );
-  return { used, rows, undone, move, receipt, receive, open, land, writeDown, close, state, value, costs, outside, faults };
+    (
+      await rows(`select code, sequence from valuation.faults($1, ${newest}) order by sequence`, [method])
+    ).map(({ code, sequence }) => `${code} ${sequence}`);
+  return {
+    used,
+    rows,
+    undone,
+    move,
+    receipt,
+    receive,
+    open,
+    land,
+    writeDown,
+    close,
+    state,
+    value,
+    costs,
+    outside,
+    faults,
+  };
 }

@@ -143,9 +143,9 @@ test("every list has rows, most more than a page", async () => {
     "products.warehouseConfigurations",
     "products.warehouseStocks",
     "sales_channels.currencies",
+    "stock_movements.batches",
     "stock_valuation_reports.faults",
     "stock_valuation_reports.lateEntries",
-    "stock_movements.batches",
     "stocks.batches",
     "warehouses.location",
   ]);

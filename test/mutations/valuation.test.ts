@@ -69,7 +69,11 @@ const writeDown = (product: string, more: object) =>
     { select: "writeDown { amount day reason product { productNumber } }" },
   );
 const setMethod = (method: string, startsOn: string) =>
-  shop.mutate("valuationMethodSet", { method, startsOn }, { select: "valuationMethodSetting { method startsOn }" });
+  shop.mutate(
+    "valuationMethodSet",
+    { method, startsOn },
+    { select: "valuationMethodSetting { method startsOn }" },
+  );
 const parts = ({ landedCosts }: any) =>
   Object.fromEntries(landedCosts.map(({ amount, product }: any) => [product.productNumber, Number(amount)]));
 
@@ -125,7 +129,11 @@ describe("stockOpeningValuesSet", () => {
     const mistakes: [lines: object[], code: string, field: string][] = [
       [[], "REQUIRED", "lines"],
       [Array(251).fill({ stockMovementId: good, unitValue: "1" }), "TOO_MANY_LINES", "lines"],
-      [[{ stockMovementId: missingId("StockMovement"), unitValue: "1" }], "NOT_FOUND", "lines.0.stockMovementId"],
+      [
+        [{ stockMovementId: missingId("StockMovement"), unitValue: "1" }],
+        "NOT_FOUND",
+        "lines.0.stockMovementId",
+      ],
       [[{ stockMovementId: out, unitValue: "1" }], "INVALID", "lines.0.stockMovementId"],
       [[{ stockMovementId: good, unitValue: "-0.01" }], "OUT_OF_RANGE", "lines.0.unitValue"],
       [[{ stockMovementId: good, unitValue: "1000000000" }], "OUT_OF_RANGE", "lines.0.unitValue"],
@@ -190,7 +198,9 @@ describe("landedCostAllocate", () => {
     await make("awaited");
     const lineItems = [{ productId: shop.id.awaited, quantity: 4, unitPrice: 1 }];
     const input = { type: "Free", warehouseId: shop.id.hall, lineItems };
-    const { goodsReceipt } = await shop.mutate("goodsReceiptCreate", input, { select: "goodsReceipt { id }" });
+    const { goodsReceipt } = await shop.mutate("goodsReceiptCreate", input, {
+      select: "goodsReceipt { id }",
+    });
     assert.deepEqual(refusals(await allocate(goodsReceipt.id, "2")), [
       ["INVALID_STATE_TRANSITION", "goodsReceiptId"],
     ]);
@@ -221,14 +231,20 @@ describe("landedCostAllocate", () => {
       [allocate(unpriced, "1"), "PRICE_MISSING", "basis"],
       [allocate(receipt, "1", { productIds: [shop.id.free] }), "INVALID", "basis"],
       [allocate(receipt, "1", { productIds: [shop.id.plain, shop.id.nail] }), "INVALID", "productIds.1"],
-      [allocate(receipt, "1", { productIds: Array(251).fill(shop.id.plain) }), "TOO_MANY_LINES", "productIds"],
+      [
+        allocate(receipt, "1", { productIds: Array(251).fill(shop.id.plain) }),
+        "TOO_MANY_LINES",
+        "productIds",
+      ],
       [allocate(receipt, "1", { note: "n".repeat(1001) }), "OUT_OF_RANGE", "note"],
       [allocate(receipt, "1", { day: tomorrow }), "OUT_OF_RANGE", "day"],
     ];
     for (const [answer, code, field] of mistakes)
       assert.deepEqual([...new Set(refusals(await answer).map(String))], [`${code},${field}`]);
     await whileClosed(yesterday, async () => {
-      assert.deepEqual(refusals(await allocate(receipt, "1", { day: yesterday })), [["PERIOD_CLOSED", "day"]]);
+      assert.deepEqual(refusals(await allocate(receipt, "1", { day: yesterday })), [
+        ["PERIOD_CLOSED", "day"],
+      ]);
       assert.deepEqual((await allocate(receipt, "1")).userErrors, []);
     });
     const [{ count }] = await rows(
@@ -299,7 +315,9 @@ describe("stockWriteDown", () => {
     await adjust("dated", -2);
     assert.deepEqual(refusals(await writeDown("dated", { amount: "4" })), [["OUT_OF_RANGE", "amount"]]);
     assert.equal((await writeDown("dated", { amount: "4", day: yesterday })).writeDown.day, yesterday);
-    const [found] = await rows("select w.sequence, w.day::text from valuation.write_down w order by id desc limit 1");
+    const [found] = await rows(
+      "select w.sequence, w.day::text from valuation.write_down w order by id desc limit 1",
+    );
     assert.deepEqual(found, { sequence: last, day: yesterday });
     const early = await writeDown("dated", { amount: "1", day: "2020-01-01" });
     assert.deepEqual(refusals(early), [["OUT_OF_RANGE", "amount"]]); // there was nothing yet
@@ -308,7 +326,8 @@ describe("stockWriteDown", () => {
 
 describe("valuationMethodSet", () => {
   it("sets the method from a day on, and changes it until the day is closed", async () => {
-    const on = async (day: string) => (await rows("select valuation.method_on($1) as method", [day]))[0].method;
+    const on = async (day: string) =>
+      (await rows("select valuation.method_on($1) as method", [day]))[0].method;
     assert.equal(await on("2020-01-01"), "moving_average");
     const { valuationMethodSetting } = await setMethod("fifo", "2020-01-01");
     assert.deepEqual(valuationMethodSetting, { method: "fifo", startsOn: "2020-01-01" });
@@ -337,7 +356,9 @@ for (const [name, input] of Object.entries({
 }))
   it(`${name} is forbidden without its scope`, async () => {
     const token = await shop.token({ read: "all", write: ["products", "stocks", "goods_receipts"] });
-    assert.deepEqual((await shop.tryMutate(name, input(), { token, select: "__typename" })).codes, ["FORBIDDEN"]);
+    assert.deepEqual((await shop.tryMutate(name, input(), { token, select: "__typename" })).codes, [
+      "FORBIDDEN",
+    ]);
     const own = await shop.token({ read: ["valuation"], write: ["valuation"] });
     const { codes } = await shop.tryMutate(name, input(), { token: own, select: "__typename" });
     assert.deepEqual(codes ?? [], []);

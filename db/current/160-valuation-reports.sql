@@ -93,7 +93,7 @@ create table valuation.report_fault (
   report_id uuid not null references valuation.report on delete cascade,
   code text not null,
   product_id uuid not null,
-  stock_movement_id uuid,
+  stock_movement_id uuid not null,
   goods_receipt_id uuid
 );
 create index report_fault_report_id_id_idx on valuation.report_fault (report_id, id);

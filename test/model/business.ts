@@ -239,7 +239,7 @@ export class Business extends Bookkeeping {
       product,
       quantity,
       price: this.random.oneOf([null, "5"]),
-      taxRate: null,
+      taxRate: "19",
       disposed: this.random.below(4) ? 0 : 1,
     };
     const receipt: Receipt = { type: "Customer", taxStatus: "net", factor: "1", lines: [line] };

@@ -85,9 +85,9 @@ export function lineValue(
   { taxStatus, factor }: Receipt,
   price: string,
   quantity: number,
-  taxRate: string | null,
+  taxRate: string,
 ): Micro {
-  const percent = taxStatus === "gross" ? scaled(taxRate ?? "0", 4) : 0n;
+  const percent = taxStatus === "gross" ? scaled(taxRate, 4) : 0n;
   const dividend = micro(price) * BigInt(quantity) * 100_0000n * 10n ** 12n;
   return divide(dividend, scaled(factor, 12) * (100_0000n + percent));
 }

@@ -22,7 +22,7 @@ export class Purchases extends Books {
         product: product.id,
         quantity,
         price: random.below(25) === 0 ? null : this.price(),
-        taxRate: random.oneOf([null, "7", "19", "19"]),
+        taxRate: random.oneOf(["0", "7", "19", "19"]),
         disposed: random.below(6) === 0 ? 1 + random.below(quantity) : 0,
       };
       return { line, batch: this.batchOf(product).batch };
@@ -63,7 +63,8 @@ export class Purchases extends Books {
       batch_id: line.batch,
       return_order_id: line.returnOrder,
       unit_price: line.price,
-      tax_rate: line.taxRate,
+      // 19 % is what products have
+      tax_rate: line.taxRate === "19" ? undefined : line.taxRate,
       planned_disposal_quantity: line.disposed,
     }));
     const done = await this.book(() =>
@@ -102,7 +103,7 @@ export class Purchases extends Books {
       product,
       quantity: -this.some(Math.min(units, 6)),
       price: "3",
-      taxRate: null,
+      taxRate: "19",
       disposed: 0,
     };
     const receipt: Receipt = { type: "Free", taxStatus: "net", factor: "1", lines: [line] };

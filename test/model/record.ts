@@ -27,7 +27,8 @@ export interface ReceiptLine {
   quantity: number;
   /** The price of one unit in the currency and by the tax status of the receipt; null when it is unknown. */
   price: string | null;
-  taxRate: string | null;
+  /** In percent. */
+  taxRate: string;
   disposed: number;
 }
 

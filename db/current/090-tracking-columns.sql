@@ -47,4 +47,3 @@ comment on constraint merchant_pick_order_is_known on erp.merchant is
 --!include api/product_tracking.sql
 --!include api/pick_order.sql
 drop view if exists api_unstable.products;
---!include api/products.sql

@@ -4,16 +4,12 @@
 select api_meta.allow('service_ledger', 'erp.merchant', 'select');
 --!include erp/local_date.sql
 
---!include api/user_error_code.sql
 drop view if exists api_unstable.batches;
 --!include api/batches.sql
---!include api/products_upsert.sql
 --!include api/fulfillment_create.sql
 --!include api/fulfillment_cancel.sql
 --!include api/goods_receipt_approve.sql
 --!include api/order_shipment_complete.sql
---!include api/stock_adjust.sql
---!include api/stock_set.sql
 
 --!include erp/with_tracking.sql
 --!include erp/upsert_products.sql
@@ -25,4 +21,3 @@ drop view if exists api_unstable.batches;
 --!include ledger/pick_units.sql
 --!include ledger/require_picked.sql
 --!include ledger/ship.sql
---!include ledger/proof.sql

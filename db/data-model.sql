@@ -20,10 +20,6 @@ with topic (place, title, names) as (values
     erp.number_range_year, erp.channel_number_range, erp.number_gap}'),
   (8, 'Purchasing and goods receipts', '{erp.supplier_order, erp.supplier_order_line_item, erp.goods_receipt,
     erp.goods_receipt_line_item, erp.admin_user}'),
-  (9, 'Events and webhooks', '{events.*}'),
-  (10, 'Credentials and administrators', '{auth.*}'),
-  (11, 'Other tables', '{}')
-    erp.goods_receipt_line_item, erp.stock_valuation_report, erp.admin_user}'),
   (9, 'The value of the stock', '{valuation.*}'),
   (10, 'Events and webhooks', '{events.*}'),
   (11, 'Credentials and administrators', '{auth.*}'),

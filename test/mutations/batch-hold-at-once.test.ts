@@ -101,6 +101,20 @@ describe("a hold", () => {
         assert.deepEqual(await shown(), figures);
       });
 
+  it("waits for the product without holding the batch, which a booking locks later", async () => {
+    const id = uuidOf(shop.id.a!);
+    await other.query("begin");
+    await other.query(
+      "select from erp.product where id = (select product_id from erp.batch where id = $1) for update",
+      [id],
+    );
+    const held = hold("a")();
+    await areWaiting(1);
+    await other.query("select from erp.batch where id = $1 for update nowait", [id]);
+    await other.query("commit");
+    assert.deepEqual((await held).userErrors, []);
+  });
+
   it("beside another one: the batch is held once, and released once", async () => {
     const already = [["INVALID_STATE_TRANSITION", "ids.0"]];
     const [, second] = await inOrder(hold("a"), hold("a"));

@@ -236,6 +236,17 @@ describe("a shipment", () => {
     done(await from(two));
     assert.deepEqual(await figures(product), { all: [3, 3, 0], hall: [3, 0, 3, 0] });
   });
+
+  it("that lacks units says how many are on hold there, and offers none of other warehouses that are", async () => {
+    await shop.store(product, "A-1", 3, one);
+    await shop.store(product, "B-1", 9, one);
+    await shop.store(product, "B-1", 2, two);
+    await hold([one]);
+    const order = await shop.order([{ product, quantity: 8 }], [{ lines: [[0, 8]] }]);
+    const { userErrors } = await shop.ship(order);
+    assert.deepEqual(refusals({ userErrors }), [["INSUFFICIENT_STOCK", "orderId"]]);
+    assert.match(userErrors[0].message, /Other warehouses hold 2: .* Of what lies there, 3 are on hold\.$/);
+  });
 });
 
 describe("units that orders wait for", () => {
@@ -360,16 +371,6 @@ describe("batchHold and batchRelease", () => {
       assert.deepEqual((await shop.tryMutate(name, { ids: [shop.id[one]] }, { token })).codes, ["FORBIDDEN"]);
     const own = await shop.token({ read: ["batches"], write: ["batches"] });
     done(await hold([one], {}, { token: own }));
-  });
-
-  it("are of unstable alone", async () => {
-    const { text, codes: refused } = await shop.tryMutate(
-      "batchHold",
-      { ids: [shop.id[one]] },
-      { version: "2026-06-unstable" },
-    );
-    assert.match(text, /BatchHoldInput/);
-    assert.equal(refused.length > 0, true);
   });
 });
 

@@ -205,8 +205,8 @@ describe("never picked are", () => {
         insufficient(
           product,
           3,
-          " 2 more are on hold. 2 more have expired." +
-            " 2 more are short of the promised shelf life: name their batches to ship them.",
+          " Of what lies there, 2 are on hold, 2 have expired, " +
+            "2 are short of the promised shelf life, unless you name their batches.",
           { held: 2, expired: 2, short: 2 },
         ),
       ]);
@@ -220,7 +220,10 @@ describe("never picked are", () => {
     const { userErrors } = await shop.ship(await orderOf(product, 7));
     assert.deepEqual(
       [userErrors[0].message.split(".").slice(1), userErrors[0].details],
-      [[" 2 more have expired", ""], { available: 6, requested: 7, productNumber: product, expired: 2 }],
+      [
+        [" Of what lies there, 2 have expired", ""],
+        { available: 6, requested: 7, productNumber: product, expired: 2 },
+      ],
     );
     assert.deepEqual(await ship(product, 6), ["2 short A-1", "2 held A-1", "2 fresh A-1"]);
   });

@@ -9,7 +9,7 @@ import type { TwoExecutors } from "./two-executors.ts";
 
 let executors: TwoExecutors;
 // So that units of any product can be booked
-const sql = "update erp.product set is_batch_managed = false";
+const sql = "update erp.product set is_batch_managed = false, has_serial_numbers = false";
 before(async () => void (executors = await openTwoExecutors("api_unstable", { sql })));
 after(() => executors?.close());
 

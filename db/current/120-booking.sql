@@ -1,8 +1,8 @@
--- Who booked it: one row for each call that books, which its movements name; and one clock of bookings.
+-- Bookings: one row for each call that books, which its movements name. One clock of bookings.
 
 do $$
 begin
-  -- The name was that of a type, which is ledger.booked now
+  -- Until now, a type had the name, which is ledger.booked now
   if (select c.relkind from pg_class c where c.oid = to_regclass('ledger.booking')) = 'c' then
     drop type ledger.booking cascade;
   end if;
@@ -28,7 +28,7 @@ comment on table ledger.booking_reason is
   'Reasons that bookings can give. The merchant changes the list in SQL; a reason that is no longer wanted '
   'becomes inactive.';
 comment on column ledger.booking_reason.code is 'The reason, as bookings name it.';
-comment on column ledger.booking_reason.description is 'What the reason means.';
+comment on column ledger.booking_reason.description is 'Meaning of the reason, for people.';
 comment on column ledger.booking_reason.is_active is 'Whether new bookings may give it.';
 insert into ledger.booking_reason (code, description) values
   ('counting_error', 'An earlier count or booking was wrong.'),
@@ -51,7 +51,8 @@ create index process_type_requires_reason on ledger.process_type (technical_name
 comment on index ledger.process_type_requires_reason is
   'For bookings without a reason: usually it is empty.';
 comment on column ledger.process_type.requires_reason is
-  'Whether bookings by this process need a reason: only those by stockAdjust, stockSet and stockTransfer can.';
+  'Whether bookings by this process need a reason. Only stockAdjust, stockSet and stockTransfer can give '
+  'one.';
 
 create table ledger.booker (
   id uuid primary key,
@@ -74,19 +75,21 @@ create trigger booker_is_kept after insert or update of name on auth.administrat
 for each row execute function ledger.keep_booker();
 
 create table ledger.booking (
-  -- That of its first movement
+  -- The id of its first movement
   id uuid primary key,
   last_movement_id uuid not null,
   booked_at timestamptz not null,
   credential_id uuid,
   administrator_id uuid,
   request_id text,
-  reference text collate "C",
+  reference text collate "C" constraint booking_reference_length
+    check (length(reference) <= 255) not enforced,
   reason text collate "C",
-  note text
+  note text constraint booking_note_length check (length(note) <= 1000) not enforced
 );
 create index on ledger.booking (reference, id) where reference is not null;
 create index on ledger.booking (reason, id) where reason is not null;
+create index on ledger.booking (credential_id, id) where credential_id is not null;
 alter table ledger.booking enable row level security;
 comment on table ledger.booking is
   'One row for each call that books movements, which name it. Rows are only ever inserted. They stay when '
@@ -99,10 +102,13 @@ comment on column ledger.booking.credential_id is
   'Credential that made the call; null for bookings in SQL. The credential may have been deleted since.';
 comment on column ledger.booking.administrator_id is 'Administrator who acted; null if a client did.';
 comment on column ledger.booking.request_id is 'Id of the request, as in its response and in the log.';
-comment on column ledger.booking.reference is 'The caller''s own reference, of at most 255 characters (ledger.check_remarks: a check would be compiled '
-  'for each booking).';
+comment on column ledger.booking.reference is 'The caller''s own reference.';
 comment on column ledger.booking.reason is 'Code of the reason, as ledger.booking_reason had it.';
-comment on column ledger.booking.note is 'Note of the call, as its movements have it, which bound its length.';
+comment on column ledger.booking.note is 'Note of the call, as its movements have it.';
+comment on constraint booking_reference_length on ledger.booking is
+  E'@userError OUT_OF_RANGE reference\nThe reference has more than 255 characters.';
+comment on constraint booking_note_length on ledger.booking is
+  E'@userError OUT_OF_RANGE note\nThe note has more than 1,000 characters.';
 select api_meta.allow('service_booker', 'ledger.booking', 'select', 'insert');
 select api_meta.allow('service_ledger', 'ledger.booking_reason', 'select');
 select api_meta.allow('service_ledger', 'ledger.process_type', 'select');
@@ -125,7 +131,7 @@ drop function if exists ledger.book(ledger.draft[], text, ledger.figure_change[]
 --!include ledger/single.sql
 --!include auth/acting_administrator.sql
 --!include ledger/bookings_of.sql
---!include ledger/check_remarks.sql
+--!include ledger/check_reason.sql
 --!include ledger/movements_of.sql
 --!include ledger/write_rows.sql
 --!include ledger/write_missing.sql

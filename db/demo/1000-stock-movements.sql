@@ -213,7 +213,8 @@ from (
 window of_call as (partition by call order by n rows between unbounded preceding and unbounded following);
 alter table demo.booking add primary key (n);
 insert into ledger.booker (id, name) values
-  (demo.id('booker', 1), 'Warehouse terminal'), (demo.id('booker', 2), 'Shop'), (demo.id('booker', 3), 'h.meyer')
+  (demo.id('booker', 1), 'Warehouse terminal'), (demo.id('booker', 2), 'Shop'),
+  (demo.id('booker', 3), 'h.meyer')
 on conflict (id) do nothing;
 insert into ledger.booking (id, last_movement_id, booked_at, credential_id, administrator_id, request_id,
   reference, reason, note)

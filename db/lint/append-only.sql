@@ -1,6 +1,6 @@
--- Rights to change or delete movements, their numbers, bookings, counts, or events of the audit. These are only ever
--- added; foreign keys handle the deletion of their product or place, and service_keeper deletes events of the
--- audit by age, as a trigger makes sure.
+-- Rights to change or delete movements, their numbers, bookings, counts, or events of the audit. These are
+-- only ever added; foreign keys handle the deletion of their product or place, and service_keeper deletes
+-- events of the audit by age, as a trigger makes sure.
 -- Remedy: revoke the right from the role: revoke update, delete, truncate on the table from it. Add a row
 -- that corrects instead.
 select r.name as object, t.name, p.privilege

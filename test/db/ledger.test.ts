@@ -11,7 +11,12 @@ const narrowRoles = [
   "service_ledger",
   "service_booker",
 ];
-const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "ledger.stock_count"];
+const ledgerTables = {
+  "ledger.stock_movement": "quantity",
+  "ledger.stock_movement_batch": "quantity",
+  "ledger.stock_count": "quantity",
+  "ledger.booking": "note",
+};
 const denied = { code: "42501" };
 
 describe("the ledger", () => {
@@ -49,14 +54,14 @@ describe("the ledger", () => {
   describe("can only be added to", () => {
     for (const role of narrowRoles) {
       it(`by ${role} neither`, async () => {
-        for (const table of ledgerTables) {
+        for (const [table, column] of Object.entries(ledgerTables)) {
           const held = await rows(
             `select r as right from unnest(array['update', 'delete', 'truncate', 'trigger']) r
              where has_table_privilege($1, $2, r) or (r = 'update' and has_any_column_privilege($1, $2, r))`,
             [role, table],
           );
           assert.deepEqual(held, []);
-          await assert.rejects(as(role, `update ${table} set quantity = quantity`), denied);
+          await assert.rejects(as(role, `update ${table} set ${column} = ${column}`), denied);
           await assert.rejects(as(role, `delete from ${table}`), denied);
           await assert.rejects(as(role, `truncate ${table} cascade`), denied);
         }
@@ -64,7 +69,7 @@ describe("the ledger", () => {
     }
 
     it("and by the booking roles alone", async () => {
-      for (const table of ledgerTables) {
+      for (const table of Object.keys(ledgerTables)) {
         const adding = await rows(
           "select r as role from unnest($2::text[]) r where has_any_column_privilege(r, $1, 'insert')",
           [table, narrowRoles],
@@ -90,6 +95,54 @@ describe("the ledger", () => {
       );
       assert.deepEqual(figures, []);
     });
+  });
+
+  it("has a clock that no serving role can move", async () => {
+    const roles = await rows("select name from api_meta.own_role where is_serving order by 1");
+    assert.ok(roles.length >= narrowRoles.length);
+    for (const { name } of roles)
+      for (const signature of ["moment()", "moment_of_statement()"]) {
+        const moved = `function ledger.${signature} returns timestamptz language sql stable return now() - interval '1 day'`;
+        await assert.rejects(as(name, `create or replace ${moved}`), denied, name);
+        await assert.rejects(as(name, `drop function ledger.${signature} cascade`), denied, name);
+        await assert.rejects(as(name, `alter function ledger.${signature} owner to ${name}`), denied, name);
+      }
+  });
+
+  describe("proves that each movement is in its booking", () => {
+    for (const [fault, figures] of [
+      [
+        "update ledger.stock_movement set booking_id = uuidv7() where id = $1",
+        ["booking.movements", "stock_movement.booking_id"],
+      ],
+      ["update ledger.stock_movement set microseconds = 1 where id = $1", ["stock_movement.booking_id"]],
+      ["update ledger.stock_movement set transaction_id = 1 where id = $1", ["booking.transaction"]],
+      ["update ledger.stock_movement set booking_id = null where id = $1", ["booking.movements"]],
+      ["delete from ledger.booking where last_movement_id = $1", ["stock_movement.booking_id"]],
+    ] as const)
+      it(fault, async () => {
+        const [last] = await rows(
+          "select last_movement_id as id, id as booking from ledger.booking where id <> last_movement_id limit 1",
+        );
+        await used.client.query("begin");
+        try {
+          await used.client.query(
+            "alter table ledger.stock_movement disable trigger user; alter table ledger.booking disable trigger user",
+          );
+          await used.client.query(
+            "update ledger.stock_movement set transaction_id = 2 where booking_id = $1",
+            [last.booking],
+          );
+          await used.client.query(fault, [last.id]);
+          const found = await rows("select distinct figure from ledger.proof order by 1");
+          assert.deepEqual(
+            found.map(({ figure }) => figure),
+            figures,
+          );
+        } finally {
+          await used.client.query("rollback");
+        }
+      });
   });
 
   describe("is out of reach for the role of the API", () => {

@@ -47,7 +47,11 @@ const countBookings = async () => {
 const requiring = async (process: string, work: () => Promise<unknown>) => {
   const set = "update ledger.process_type set requires_reason = $1 where technical_name = $2";
   await shop.owner.query(set, [true, process]);
-  await work().finally(() => shop.owner.query(set, [false, process]));
+  try {
+    await work();
+  } finally {
+    await shop.owner.query(set, [false, process]);
+  }
 };
 
 describe("a booking", () => {
@@ -163,17 +167,21 @@ describe("a booking", () => {
       );
       return rowCount! > 0;
     });
-    const made = Promise.all(
-      names.map((name, n) =>
-        adjust(
-          name,
-          -1,
-          { reference: `group ${n}`, ...(n % 2 ? { reason: "sample" } : {}) },
-          { headers: { "x-request-id": `group-${n}` } },
+    let answers: any[];
+    try {
+      answers = await Promise.all(
+        names.map((name, n) =>
+          adjust(
+            name,
+            -1,
+            { reference: `group ${n}`, ...(n % 2 ? { reason: "sample" } : {}) },
+            { headers: { "x-request-id": `group-${n}` } },
+          ),
         ),
-      ),
-    );
-    const answers = await made.finally(() => crowd.end());
+      );
+    } finally {
+      await crowd.end();
+    }
     await Promise.all(held);
     assert.deepEqual(
       answers.map(({ stockMovements: [{ booking }] }) => [
@@ -321,7 +329,7 @@ describe("bookings", () => {
     assert.deepEqual((await insert("", "")).rows, [{ booking_id: null }]);
     await assert.rejects(
       insert(", booking_id", ", (select id from ledger.booking limit 1)"),
-      /stock_movement_booking_is_given|Only a call that books/,
+      /stock_movement_booking_is_given|Only calls of the API/,
     );
   });
 
@@ -349,8 +357,8 @@ describe("bookings", () => {
     };
     assert.deepEqual(refusals(await change("stockSet", tooLate)), [["OUT_OF_RANGE", "lines.0.countedAt"]]);
     const { rows } = await shop.owner.query(
-      "select max(counted_at) < now() - interval '39 days' as is_moved from ledger.stock_count where id = (select max(id) from ledger.stock_count)",
+      "select quantity from ledger.stock_count where counted_at < now() - interval '39 days'",
     );
-    assert.deepEqual(rows, [{ is_moved: true }]);
+    assert.deepEqual(rows, [{ quantity: 4 }]);
   });
 });

@@ -42,7 +42,7 @@ select api_meta.allow('service_ledger', 'ledger.former_place', 'select', 'insert
 select api_meta.allow('service_recorder', 'ledger.former_place', 'select');
 
 create table ledger.closing (
-  id integer generated always as identity constraint closing_pkey primary key,
+  id integer constraint closing_pkey primary key,
   sequence bigint not null constraint closing_sequence_key unique,
   least_id uuid,
   least_moment timestamptz,

@@ -16,6 +16,11 @@ interface Guide {
 }
 const guides: Record<string, Guide> = {
   "README.md": { read: ["orders", "products"], write: [] },
+  "docs/guides/valuation.md": {
+    read: ["valuation", "products", "orders", "fulfillment_orders"],
+    write: ["valuation"],
+    version: "unstable",
+  },
   "docs/guides/stock.md": { read: ["products", "warehouses"], write: ["stocks"] },
   "docs/guides/purchasing.md": {
     read: ["products", "suppliers", "warehouses", "stocks", "currencies"],
@@ -29,11 +34,6 @@ const guides: Record<string, Guide> = {
   "docs/guides/webhooks.md": {
     read: ["orders", "products"],
     write: ["webhook_subscriptions", "all_webhook_subscriptions"],
-    version: "unstable",
-  },
-  "docs/guides/valuation.md": {
-    read: ["valuation", "products", "orders", "fulfillment_orders"],
-    write: ["valuation"],
     version: "unstable",
   },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },

@@ -103,7 +103,7 @@ create table valuation.write_down (
     check (amount <> 0 and abs(amount) < 1000000000000 and scale(amount) <= 6),
   day date not null,
   sequence bigint not null,
-  reason text constraint write_down_reason_length check (length(reason) <= 1000)
+  reason text not null constraint write_down_reason_length check (length(reason) <= 1000)
     constraint write_down_reason_is_not_blank check (not erp.is_blank(reason)),
   created_at timestamptz(0) not null default date_trunc('second', now())
 );

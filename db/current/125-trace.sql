@@ -1,13 +1,9 @@
 -- Traces of batches, recall lists, and events of EPCIS
 
-drop function if exists api_unstable.batches_trace(api_unstable.batches);
-drop function if exists api_unstable.batches_remaining_stocks(api_unstable.batches);
-drop function if exists api_unstable.batch_shipments_fulfillments(api_unstable.batch_shipments);
-drop function if exists api_unstable.batch_shipments_shipping_labels(api_unstable.batch_shipments);
-drop function if exists api_unstable.batch_shipments_shipping_address(api_unstable.batch_shipments);
-drop function if exists api_unstable.batch_origins_supplier_orders(api_unstable.batch_origins);
 drop view if exists api_unstable.batch_shipments, api_unstable.batch_origins, api_unstable.batch_removals,
-  api_unstable.epcis_records;
+  api_unstable.batch_traces, api_unstable.epcis_records;
+drop function if exists ledger.shipment_parcels(uuid, uuid);
+drop function if exists ledger.delivered_orders(uuid, uuid);
 drop function if exists ledger.epcis_step(text, text, text, text);
 drop function if exists ledger.epcis_site(uuid, uuid, uuid);
 drop function if exists ledger.epcis_quantities(uuid, text, integer);
@@ -35,15 +31,12 @@ drop view if exists api_unstable.warehouses;
 --!include api/warehouse_update.sql
 --!include api/warehouses_upsert.sql
 
+--!include ledger/shipment_parcels.sql
+--!include ledger/delivered_orders.sql
+--!include api/batch_traces.sql
 --!include api/batch_shipments.sql
---!include api/batch_shipments_fulfillments.sql
---!include api/batch_shipments_shipping_labels.sql
---!include api/batch_shipments_shipping_address.sql
 --!include api/batch_origins.sql
---!include api/batch_origins_supplier_orders.sql
 --!include api/batch_removals.sql
---!include api/batches_remaining_stocks.sql
---!include api/batches_trace.sql
 
 --!include ledger/epcis_step.sql
 --!include ledger/epcis_site.sql

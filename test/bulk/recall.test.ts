@@ -66,7 +66,7 @@ async function exported(query: string, input: object = {}) {
 }
 
 const recall = `query ($batches: [ID!]) { batches(filter: { id: { in: $batches } }) { edges { node { number
-  shipments { edges { node { order { orderNumber customer { firstName lastName email } } quantity shippingAddress } } } } } } }`;
+  shipments { edges { node { order { orderNumber customer { firstName lastName email } } keptQuantity shippingAddress } } } } } } }`;
 
 describe("a recall list by bulk export", () => {
   it("has a line for each order that got units of the batches, also for deleted ones", async () => {
@@ -76,17 +76,21 @@ describe("a recall list by bulk export", () => {
     assert.deepEqual(batches.map(({ number }) => number).sort(), ["G1", "G2"]);
     const of = (batch: string) => lines.filter((line) => line.__parentId === shop.id[batch]);
 
-    const units = (list: any[]) => list.reduce((sum, { quantity }) => sum + quantity, 0);
+    const units = (list: any[]) => list.reduce((sum, { keptQuantity }) => sum + keptQuantity, 0);
     assert.equal(of("G1").length, 3 + 1 + 300);
     assert.equal(units(of("G1")), 1 + 2 + 3 + 7 + 300);
     assert.equal(new Set(of("G1").map(({ order }) => order?.orderNumber)).size, 304);
     const named = of("G1").filter(({ order }) => order?.customer);
     assert.deepEqual(
-      named.map(({ order, quantity, shippingAddress }) => [order.customer, quantity, shippingAddress]),
+      named.map(({ order, keptQuantity, shippingAddress }) => [
+        order.customer,
+        keptQuantity,
+        shippingAddress,
+      ]),
       [[{ firstName: "Ada", lastName: "Lovelace", email: "ada@example.com" }, 2, { city: "London" }]],
     );
     assert.deepEqual(
-      of("G2").map(({ order, quantity, shippingAddress }) => [order, quantity, shippingAddress]),
+      of("G2").map(({ order, keptQuantity, shippingAddress }) => [order, keptQuantity, shippingAddress]),
       [[null, 5, null]],
     );
   });
@@ -97,7 +101,7 @@ describe("a recall list by bulk export", () => {
     const [header] = text.split(/\r?\n/);
     for (const column of ["orderNumber", "customer.email"])
       assert.ok(header!.includes(`shipments.order.${column}`), header);
-    assert.ok(header!.includes("shipments.quantity"), header);
+    assert.ok(header!.includes("shipments.keptQuantity"), header);
   });
 
   it("ends when the credential may not read customers", async () => {

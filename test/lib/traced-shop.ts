@@ -6,12 +6,19 @@ import { openShippingShop } from "./shipping-shop.ts";
 /** A place in SQL: the part of its columns' names, and its id or name. */
 export type SqlPlace = readonly [column: string, value: string];
 
+/** An order that was shipped by one parcel. */
+export interface Sold extends ShopOrder {
+  /** Id of the fulfillment. */
+  parcel: string;
+  parcelNumber: string;
+}
+
 /** The shop, and ways to move units of the batches of glue. */
 export interface TracedShop extends ShippingShop {
   /** Inserts a movement of a batch between any two places, as other programs do. */
   book(batch: string, quantity: number, from: SqlPlace, to: SqlPlace, process?: string): Promise<void>;
-  /** Makes an order and ships units of batches to it. Returns the order and the fulfillment's id. */
-  sell(...units: [bin: string, batch: string, quantity: number][]): Promise<ShopOrder & { parcel: string }>;
+  /** Makes an order and ships units of batches to it. */
+  sell(...units: [bin: string, batch: string, quantity: number][]): Promise<Sold>;
   /** Completes a goods receipt with lines of glue. Returns its id. */
   receive(lines: object[], input?: object): Promise<string>;
   /** Reads the trace of a batch. */
@@ -24,13 +31,12 @@ export const specialPlace = (name: string): SqlPlace => [`${special}_technical_n
 
 export const traceFields = `
   trace { receivedQuantity shippedQuantity returnedQuantity removedQuantity remainingQuantity }
-  origins(first: 250) { edges { node { kind quantity goodsReceiptId goodsReceipt { type supplier { number } }
-    supplierOrders { edges { node { id } } } } } }
-  shipments(first: 250) { edges { node { orderId shippedQuantity returnedQuantity quantity firstMovedAt lastMovedAt
-    order { orderNumber customer { email } } shippingAddress
-    fulfillments { edges { node { id state } } } shippingLabels { edges { node { trackingCodes } } } } } }
+  origins(first: 250) { edges { node { kind quantity supplierOrderNumbers goodsReceiptId goodsReceipt { type supplier { number } } } } }
+  shipments(first: 250) { edges { node { orderId shippedQuantity returnedQuantity keptQuantity firstMovedAt lastMovedAt
+    order { orderNumber customer { email } } shippingAddress fulfillmentNumbers trackingCodes } } }
   removals(first: 250) { edges { node { kind quantity goodsReceiptId } } }
-  remainingStocks(first: 250) { edges { node { quantity stock { locationTypeTechnicalName binLocation { code } } } } }`;
+  stocks(first: 250, filter: { NOT: { stock: { locationTypeTechnicalName: { equals: "order" } } } }) { edges { node {
+    quantity stock { locationTypeTechnicalName binLocation { code } } } } }`;
 
 export const nodesOf = (list: any): any[] => list.edges.map(({ node }: any) => node);
 
@@ -62,7 +68,7 @@ export async function openTracedShop(): Promise<TracedShop> {
       const lines = [{ fulfillmentOrderLineItemId: from!.lines[0], quantity, places }];
       const { fulfillment, userErrors } = await shop.fulfill(from!, { lines });
       assert.deepEqual(userErrors, []);
-      return { ...made, parcel: fulfillment.id };
+      return { ...made, parcel: fulfillment.id, parcelNumber: fulfillment.number };
     },
     async receive(lines, input = {}) {
       const call = async (action: string, rest: object) => {

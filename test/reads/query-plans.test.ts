@@ -295,17 +295,18 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
     "a batch: where it came from, who got it, what left otherwise, and what remains",
     `query ($id: ID!) { batch(id: $id) {
       trace { receivedQuantity shippedQuantity returnedQuantity removedQuantity remainingQuantity }
-      origins(first: 50) { edges { node { kind quantity goodsReceipt { supplier { name } } supplierOrders { edges { node { id } } } } } }
+      origins(first: 50) { edges { node { kind quantity supplierOrderNumbers goodsReceipt { supplier { name } } } } }
       shipments(first: 50) { edges { node { shippedQuantity returnedQuantity shippingAddress order { orderNumber customer { email } }
-        fulfillments { edges { node { number } } } shippingLabels { edges { node { trackingCodes } } } } } totalCount { count } }
+        fulfillmentNumbers trackingCodes } } totalCount { count } }
       removals(first: 50) { edges { node { kind quantity } } }
-      remainingStocks(first: 50) { edges { node { quantity stock { binLocation { code } } } } } } }`,
+      stocks(first: 50, filter: { NOT: { stock: { locationTypeTechnicalName: { equals: "order" } } } }) {
+        edges { node { quantity stock { binLocation { code } } } } } } }`,
     async () => ({ id: await firstOf("batches") }),
   ],
   [
     "the shipments of a batch after a cursor",
     `query ($id: ID!, $after: String) { batch(id: $id) { shipments(first: 20, after: $after) {
-      edges { cursor node { orderId quantity } } pageInfo { hasNextPage hasPreviousPage } } } }`,
+      edges { cursor node { orderId keptQuantity } } pageInfo { hasNextPage hasPreviousPage } } } }`,
     async () => {
       const id = await firstOf("batches");
       const source = "query ($id: ID!) { batch(id: $id) { shipments(first: 2) { pageInfo { endCursor } } } }";

@@ -86,7 +86,7 @@ const readRows = async (
   const places = parameters.map(({ name, type }, index) => `${name} => $${index + 2}::text::${type}`);
   // The names come from the database's list of its own functions
   const { rows } = await client.query<{ row: ReportRow }>(
-    `select to_jsonb(r) as row from administration.report_${name}(${places.join()}) r limit $1`,
+    `select to_jsonb(r) as row from administration.report_${name}(${[...places, "how_many => $1"].join()}) r`,
     [limit + 1, ...values],
   );
   return rows.map(({ row }) => row);
@@ -97,7 +97,7 @@ function refusalOf(error: unknown): string | null {
   if (!(error instanceof Error && "code" in error)) return null;
   // Values that are no dates or numbers
   if (String(error.code).startsWith("22")) return "Enter a valid value, such as 2026-01-31 for a day.";
-  return error.code === "UE001" ? error.message : null;
+  return String(error.code).startsWith("UE") ? error.message : null;
 }
 
 const reportForm = (

@@ -245,7 +245,10 @@ describe("a shipment", () => {
     const order = await shop.order([{ product, quantity: 8 }], [{ lines: [[0, 8]] }]);
     const { userErrors } = await shop.ship(order);
     assert.deepEqual(refusals({ userErrors }), [["INSUFFICIENT_STOCK", "orderId"]]);
-    assert.match(userErrors[0].message, /Other warehouses hold 2: .* Of what lies there, 3 are on hold\.$/);
+    assert.match(
+      userErrors[0].message,
+      / needed\. Of what lies there, 3 are on hold\. Other warehouses hold 2: /,
+    );
   });
 });
 

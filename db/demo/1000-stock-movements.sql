@@ -220,7 +220,7 @@ insert into ledger.booking (id, last_movement_id, booked_at, credential_id, admi
   reference, reason, note)
 select id, last_id, at,
   case when nth % 9 > 0 then demo.id('booker', case process when 'api_shipping' then 2 else 1 end) end,
-  case when nth % 9 = 0 then demo.id('booker', 3) end, 'demo-' || nth,
+  case when nth % 9 = 0 then demo.id('booker', 3) end, case when nth % 9 > 0 then 'demo-' || nth end,
   case when process <> 'api_shipping' and nth % 3 = 0 then 'ST-' || to_char(at, 'YYYY-MM') end,
   case process when 'api' then 'counting_error'
     when 'api_incoming' then demo.one_of(nth, 'reason in', '{found,counting_error}')

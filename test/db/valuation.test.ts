@@ -328,9 +328,9 @@ describe("the value of the stock", () => {
     const id = await close("moving_average", "2026-01-02");
     await rows("update erp.goods_receipt_line_item set unit_price = 5");
     assert.equal(await value(), "4 × 8");
-    await rows("update valuation.report set voided_at = now() where id = $1", [id]);
+    await rows("update valuation.report set voided_at = now(), void_reason = 'Test' where id = $1", [id]);
     assert.equal(await value(), "4 × 8");
-    await rows("update valuation.report set voided_at = now()");
+    await rows("update valuation.report set voided_at = now(), void_reason = 'Test' where voided_at is null");
     assert.equal(await value(), "4 × 20");
   });
 

@@ -34,6 +34,11 @@ const scene = `
   insert into erp.sales_order (id, order_number, currency_id)
     select md5('order ' || n)::uuid, 'valued ' || n, c.id from generate_series(1, 3) n, erp.currency c where c.is_default_currency`;
 
+/** Closes a report without calculating it. */
+export const closed = `
+  update valuation.report set number = (select coalesce(max(number), 0) + 1 from valuation.report), closed_at = now(),
+    hash = '-', lines_hash = '-', state_hash = '-' where id = $1`;
+
 /** A database in whose ledger goods move by hand, with the values that follow. Each piece of work is undone. */
 export function useValues() {
   const used = useDatabase("template_schema");
@@ -111,11 +116,9 @@ export function useValues() {
   /** Closes the period as a report does. */
   const close = async (method: Method, day = "2026-01-01") => {
     const { id } = await one(
-      `insert into valuation.report (number, reference_date, sequence, method, closed_at)
-       select coalesce(max(number), 0) + 1, $2, ${newest}, $1, now() from valuation.report returning id`,
+      `insert into valuation.report (reference_date, sequence, method) values ($2, ${newest}, $1) returning id`,
       [method, day],
     );
-    await rows("update valuation.report set closed_at = null where id = $1", [id]);
     const run = `from (select $1::uuid as report_id) r cross join lateral`;
     const given = `($2, ${newest}, null, $3)`;
     await rows(
@@ -124,11 +127,11 @@ export function useValues() {
              s.variance ${run} valuation.states${given} s join erp.product p on p.id = s.product_id),
          outside as (insert into valuation.report_outside (report_id, place_type, place, product_id, quantity, value)
            select r.report_id, s.place_type, s.place, s.product_id, s.quantity, s.value ${run} valuation.outside${given} s)
-       insert into valuation.report_warehouse (report_id, product_id, warehouse_id, quantity, value)
-       select r.report_id, s.product_id, s.warehouse_id, s.quantity, s.value ${run} valuation.shares${given} s`,
+       insert into valuation.report_warehouse (report_id, product_id, product_number, warehouse_id, quantity, unit_cost, value, amount)
+       select r.report_id, s.product_id, '', s.warehouse_id, s.quantity, 0, s.value, 0 ${run} valuation.shares${given} s`,
       [id, method, day],
     );
-    await rows("update valuation.report set closed_at = now() where id = $1", [id]);
+    await rows(closed, [id]);
     return id as string;
   };
 

@@ -293,7 +293,7 @@ it("a batch that is on no shelf any more keeps its history", async () => {
 
 it("batches are found by the supplier's lot and by dates, and sorted by them", async () => {
   await shop.sql(
-    "update erp.batch set supplier_lot = 'S-' || number, best_before_date = '2030-01-0' || right(number, 1)",
+    "update erp.batch set supplier_lot = 'S-' || number, best_before_date = ('2030-01-0' || right(number, 1))::date",
   );
   const { byLot, byDate, sorted } = await shop.read(`{
     byLot: batches(filter: { supplierLot: { equals: "S-G2" } }) { edges { node { number } } }

@@ -43,3 +43,12 @@ drop view if exists api_unstable.warehouses;
 --!include ledger/epcis_quantities.sql
 --!include ledger/epcis_transactions.sql
 --!include api/epcis_records.sql
+
+drop index if exists erp.batch_best_before_date_id_idx;
+drop index if exists erp.batch_supplier_lot_id_idx;
+-- waive index-blocks-writes: 100,000 batches take a tenth of a second
+create index batch_best_before_date_id_idx on erp.batch (best_before_date, id);
+-- waive index-blocks-writes: 100,000 batches take a tenth of a second
+create index batch_supplier_lot_id_idx on erp.batch (supplier_lot, id);
+drop view if exists api_unstable.batches;
+--!include api/batches.sql

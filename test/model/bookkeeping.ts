@@ -1,4 +1,7 @@
+import assert from "node:assert/strict";
 import { iso } from "./books.ts";
+import { divideCosts } from "./model.ts";
+import { divide, micro, scaled, shown } from "./money.ts";
 import { Purchases } from "./purchases.ts";
 import type { Method, Movement, Place } from "./record.ts";
 import { isCounted, isReceipt, isSpecial } from "./record.ts";
@@ -6,6 +9,14 @@ import { isCounted, isReceipt, isSpecial } from "./record.ts";
 const dayLength = 86_400_000_000n;
 /** The day of a moment in the time zone of the merchant, which is UTC. */
 export const dayOf = (moment: bigint): string => iso(moment).slice(0, 10);
+
+interface ValueRow {
+  id: string;
+  product: string;
+  amount: string;
+  day: string;
+  sequence: number;
+}
 
 /** What is booked of values, without goods. */
 export class Bookkeeping extends Purchases {
@@ -24,47 +35,80 @@ export class Bookkeeping extends Purchases {
 
   /** Freight of a receipt: before its goods arrive, or when an invoice comes later. */
   async landCost(): Promise<void> {
-    const { random } = this;
-    const known = [...this.record.receipts].filter(
-      ([id, { type }]) => type !== "Customer" && !this.record.deletedPlaces.has(`goods_receipt:${id}`),
+    const { random, record } = this;
+    const known = this.receipts.filter(
+      ({ state, receipt }) => state !== "created" && receipt.type !== "Customer",
     );
-    const some = known.flatMap(([id, { lines }]) =>
-      lines
-        .filter(({ product, quantity }) => quantity > 0 && this.products.some((one) => one.id === product))
-        .map(({ product }) => ({ id, product })),
-    );
-    if (some.length === 0 || !this.isValued) return;
-    await this.number();
-    const { id: receipt, product } = random.oneOf(some);
-    const [amount, day] = [this.amount(40), dayOf(this.now)];
-    const [{ id }] = await this.run(
-      `insert into valuation.landed_cost (goods_receipt_id, product_id, amount, day, sequence)
-       values ($1, $2, $3, $4, $5) returning id`,
-      [receipt, product, amount, day, this.sequence],
-    );
-    this.record.valueBookings.push({
-      kind: "landed cost",
-      id,
-      product,
-      receipt,
+    if (known.length === 0 || !this.isValued) return;
+    const { id, receipt } = random.oneOf(known);
+    const basis = random.oneOf(["by_value", "by_quantity", "by_weight"] as const);
+    const [amount, isForeign] = [this.amount(80), random.below(2) === 0];
+    const currency_id = isForeign ? receipt.currency : undefined;
+    const parts = await this.#bookValue("landed_cost_allocate", "landed_cost", (day) => ({
+      goods_receipt_id: id,
       amount,
+      currency_id,
+      basis,
       day,
-      sequence: this.sequence,
-    });
+    }));
+    if (parts.length === 0) return;
+    const cost = isForeign ? divide(micro(amount) * 10n ** 12n, scaled(receipt.factor, 12)) : micro(amount);
+    const weightOf = (product: string) => this.merchant.products.find((one) => one.id === product)!.weight;
+    const expected = [...divideCosts(receipt, cost, basis, weightOf)].filter(
+      ([product, part]) => part !== 0n && !record.deletedProducts.has(product),
+    );
+    // What a deleted product would have borne, others do: only the sum is known then
+    if (!receipt.lines.some(({ product }) => record.deletedProducts.has(product)))
+      assert.deepEqual(
+        parts.map(({ product, amount: part }) => [product, part]),
+        expected.map(([product, part]) => [product, shown(part)]),
+        `landed costs ${basis}`,
+      );
+    for (const part of parts) record.valueBookings.push({ ...part, kind: "landed cost", receipt: id });
   }
 
   /** Less by the lower market value, or more again. */
   async writeDown(): Promise<void> {
     if (!this.isValued) return;
-    await this.number();
-    const { id: product } = this.random.oneOf(this.products);
-    const day = dayOf(this.now);
+    const { id: product_id } = this.random.oneOf(this.products);
     const amount = `${this.random.below(4) === 0 ? "-" : ""}${this.amount(this.random.oneOf([20, 400]))}`;
+    const reason = "Old";
+    if (this.random.below(2)) {
+      const bookings = await this.#bookValue("stock_write_down", "write_down", (day) => ({
+        product_id,
+        amount,
+        reason,
+        day,
+      }));
+      for (const booking of bookings) this.record.valueBookings.push({ ...booking, kind: "write-down" });
+      return;
+    }
+    // As if something had been booked before it, since
+    await this.number();
+    const [day, { sequence }] = [dayOf(this.now), this];
     const [{ id }] = await this.run(
-      `insert into valuation.write_down (product_id, amount, day, sequence, reason) values ($1, $2, $3, $4, 'Old') returning id`,
-      [product, amount, day, this.sequence],
+      "insert into valuation.write_down (product_id, amount, day, sequence, reason) values ($1, $2, $3, $4, $5) returning id",
+      [product_id, amount, day, sequence, reason],
     );
-    this.record.valueBookings.push({ kind: "write-down", id, product, amount, day, sequence: this.sequence });
+    this.record.valueBookings.push({ kind: "write-down", id, product: product_id, amount, day, sequence });
+  }
+
+  /** Books values at the end of a day in the open period. Returns none when it is refused. */
+  async #bookValue(name: string, table: string, inputOf: (day: string) => object): Promise<ValueRow[]> {
+    await this.number();
+    const day = dayOf(this.now - dayLength * BigInt(this.random.oneOf([0, 0, 1, 3])));
+    const done = await this.book(() => this.call(name, inputOf(day)));
+    if (!done) return [];
+    const ids = [done.result.landed_costs ?? done.result.write_down].flat();
+    const rows: ValueRow[] = await this.run(
+      `select id, product_id as product, amount::numeric(30, 6)::text as amount, day::text as day, sequence::integer as sequence
+       from valuation.${table} where id = any ($1) order by product_id`,
+      [ids],
+    );
+    assert.ok(rows.length > 0, `${name} booked nothing`);
+    const position = Math.max(this.cut(day), this.record.closings.at(-1)?.sequence ?? 0);
+    for (const row of rows) assert.deepEqual([row.day, row.sequence], [day, position], `${name} on ${day}`);
+    return rows;
   }
 
   /** Says what units are worth that came from nowhere. */
@@ -87,13 +131,10 @@ export class Bookkeeping extends Purchases {
     );
   }
 
-  async setOpening({ id, product }: Movement): Promise<void> {
+  async setOpening({ id }: Movement): Promise<void> {
     if (!this.isValued) return;
     const value = this.random.below(8) === 0 ? "0" : this.amount(60);
-    await this.run(
-      "insert into valuation.opening_value (stock_movement_id, product_id, unit_value) values ($1, $2, $3)",
-      [id, product, value],
-    );
+    await this.call("stock_opening_values_set", { lines: [{ stock_movement_id: id, unit_value: value }] });
     this.record.openingValues.set(id, value);
   }
 
@@ -133,9 +174,25 @@ export class Bookkeeping extends Purchases {
       await this.changeMethod(dayOf(BigInt(Date.parse(day)) * 1000n + dayLength));
   }
 
+  /** The newest report was wrong: its period is open again. */
+  async voidReport(): Promise<void> {
+    const { closings, methods, deletedPlaces, deletedProducts } = this.record;
+    const newest = closings.at(-1);
+    if (!newest || this.random.below(3) > 0) return;
+    await this.number();
+    const input = { id: newest.id, reason: "Wrong" };
+    // Not of two in a row: the second is not the newest
+    if (!(await this.book(() => this.call("stock_valuation_report_void", input)))) return;
+    closings.pop();
+    this.record.methods = methods.filter(({ startsOn }) => startsOn <= newest.day);
+    await this.run("delete from valuation.method where starts_on > $1", [newest.day]);
+    for (const gone of [deletedPlaces, deletedProducts])
+      for (const [id, periods] of gone) gone.set(id, Math.min(periods, closings.length));
+  }
+
   async changeMethod(startsOn: string): Promise<void> {
     const method = this.random.oneOf(["moving_average", "period_average", "fifo"] as const);
-    await this.run("insert into valuation.method (method, starts_on) values ($1, $2)", [method, startsOn]);
+    await this.run("select valuation.set_method($1, $2)", [method, startsOn]);
     this.record.methods.push({ method, startsOn });
   }
 

@@ -86,7 +86,7 @@ export class Books {
       return null;
     }
     await run("commit");
-    if (gone) this.record.deletedPlaces.add(gone);
+    if (gone) this.record.deletedPlaces.set(gone, this.record.closings.length);
     const movements = rows.map(({ counted, ...row }): Movement => {
       const happened = counted === null ? this.now : BigInt(counted);
       return { ...row, from: row.from ?? gone, to: row.to ?? gone, sequence: 0, booked: this.now, happened };

@@ -167,7 +167,7 @@ export class Business extends Bookkeeping {
       quantity: this.some(Math.min(units, 12)),
     }));
     const done = await this.book(() =>
-      this.run(insertOrder, [`O-${this.orders.length + 1}`, JSON.stringify(wanted), warehouse]),
+      this.run(insertOrder, [`O-${this.log.length}`, JSON.stringify(wanted), warehouse]),
     );
     const [{ id, fulfillment_order: fulfillmentOrder, lines }] = done!.result;
     const open = wanted.map(({ product, quantity }, n) => ({ id: lines[n], product, open: quantity }));
@@ -193,7 +193,12 @@ export class Business extends Bookkeeping {
       }),
     );
     if (!done) return;
-    this.fulfillments.push(done.result.fulfillment);
+    const { fulfillment } = done.result;
+    this.fulfillments.push(fulfillment);
+    this.record.fulfillments.set(
+      fulfillment,
+      done.movements.map(({ id }) => id),
+    );
     for (const { line, quantity } of parts) {
       line.open -= quantity;
       const sent: Movement[] = done.movements.filter(
@@ -242,12 +247,17 @@ export class Business extends Bookkeeping {
       taxRate: "19",
       disposed: this.random.below(4) ? 0 : 1,
     };
-    const receipt: Receipt = { type: "Customer", taxStatus: "net", factor: "1", lines: [line] };
+    const receipt: Receipt = {
+      type: "Customer",
+      taxStatus: "net",
+      factor: "1",
+      currency: this.euro,
+      lines: [line],
+    };
     const [warehouse, , returns] = this.merchant.warehouses;
-    const [, currency_id] = this.merchant.currencies;
     await this.announceLines(
       receipt,
-      { type: "Customer", warehouse_id: this.random.oneOf([warehouse, returns]), currency_id },
+      { type: "Customer", warehouse_id: this.random.oneOf([warehouse, returns]), currency_id: this.euro },
       [{ ...line, ...(batch && { batch }), returnOrder: done.result }],
     );
   }
@@ -278,7 +288,15 @@ export class Business extends Bookkeeping {
     await this.number();
     const { id } = this.random.oneOf(this.products);
     if (!(await this.book(() => this.run("delete from erp.product where id = $1", [id])))) return;
-    this.record.deletedProducts.add(id);
+    this.record.deletedProducts.set(id, this.record.closings.length);
+  }
+
+  /** Orders may be deleted; what was shipped for them is not to be found any more. */
+  async deleteOrder(): Promise<void> {
+    if (this.orders.length < 5 || this.random.below(3) > 0) return;
+    const order = this.random.oneOf(this.orders);
+    const remove = () => this.run("delete from erp.sales_order where id = $1", [order.id]);
+    if (await this.book(remove, `order:${order.id}`)) this.orders.splice(this.orders.indexOf(order), 1);
   }
 
   /** A bin is emptied and torn down. */
@@ -308,7 +326,7 @@ const steps = [
   ..."adjust adjust count count count transfer transfer pack pack lose announce announce receive receive receive receive".split(
     " ",
   ),
-  ..."giveBack order order order order ship ship cancel sendBack sendBack deleteProduct deleteBin begin hold hold close landCost landCost writeDown valueOpening closePeriod".split(
+  ..."giveBack order order order order ship ship cancel sendBack sendBack deleteProduct deleteBin begin hold hold close landCost landCost writeDown valueOpening closePeriod closePeriod voidReport deleteOrder".split(
     " ",
   ),
 ] as ("adjust" | "count" | "transfer")[];

@@ -7,9 +7,9 @@ const rows = `
   insert into erp.location (name, warehouse_id) select name, id from erp.warehouse;
   insert into erp.bin_location (warehouse_id, code) select w.id, w.code || n from erp.warehouse w, generate_series(1, 3) n
     where w.code <> 'returns';
-  insert into erp.product (product_number, name, is_batch_managed)
-    select 'plain' || n, 'Plain', false from generate_series(1, 4) n
-    union all select 'lot' || n, 'In batches', true from generate_series(1, 2) n;
+  insert into erp.product (product_number, name, gross_weight, is_batch_managed)
+    select 'plain' || n, 'Plain', n * 0.35, false from generate_series(1, 3) n
+    union all select 'lot' || n, 'In batches', 1.111, true from generate_series(1, 2) n;
   insert into erp.batch (product_id, number) select id, 'B' || n from erp.product, generate_series(1, 3) n where is_batch_managed;
   insert into erp.currency (iso_code, symbol, name, short_name, factor, is_default_currency) values
     ('EUR', '€', '{"en-GB":"Euro"}', '{"en-GB":"EUR"}', 1, true), ('USD', '$', '{"en-GB":"Dollar"}', '{"en-GB":"USD"}', 1.25, false),
@@ -21,7 +21,7 @@ const rows = `
 
 const found = `
   select jsonb_build_object(
-    'products', (select jsonb_agg(jsonb_build_object('id', p.id, 'batches',
+    'products', (select jsonb_agg(jsonb_build_object('id', p.id, 'weight', p.gross_weight::text, 'batches',
       array(select b.id from erp.batch b where b.product_id = p.id order by b.number)) order by p.product_number) from erp.product p),
     'warehouses', (select jsonb_agg(id order by code) from erp.warehouse),
     'bins', (select jsonb_agg(jsonb_build_array(id, warehouse_id) order by code) from erp.bin_location),
@@ -31,6 +31,7 @@ const found = `
 
 export interface Product {
   id: string;
+  weight: string;
   batches: string[];
 }
 

@@ -5,7 +5,7 @@ import { assertProof } from "../lib/proof.ts";
 import { Random } from "../lib/random.ts";
 import { seed } from "../lib/seed.ts";
 import { Business } from "./business.ts";
-import { compareValues } from "./compare-values.ts";
+import { compareCosts, compareReports, compareValues } from "./compare-values.ts";
 import { compareLedger, compareStock, compareTraces } from "./compare.ts";
 
 // Random business of a merchant, against a model that replays its record in plain arithmetic: stock at moments of both
@@ -46,7 +46,9 @@ describe("random business", () => {
         await assertProof(client);
         await compareLedger(business, rows);
         if (business.can.has("ledger.quantity_as_of")) await compareStock(business, rows, random, questions);
+        if (business.can.has("valuation.close_report")) await compareReports(business, rows);
         if (business.isValued) await compareValues(business, rows, random, 4);
+        if (business.can.has("valuation.cost_of_order")) await compareCosts(business, rows);
         if (business.can.has("api_unstable.batches_trace")) await compareTraces(business, rows);
       } catch (error) {
         (error as Error).message += ` (SEED=${seed + n}, step ${business.log.length})`;

@@ -2,7 +2,7 @@ import type { Micro } from "./money.ts";
 import { byLargestRemainder, divide, micro, scaled, share } from "./money.ts";
 import type { Average, Pool } from "./pools.ts";
 import { FirstInFirstOut, MovingAverage, PeriodAverage } from "./pools.ts";
-import type { BusinessRecord, Method, Moment, Movement, Place, Receipt, ValueBooking } from "./record.ts";
+import type { BusinessRecord, Closing, Method, Movement, Place, Receipt, ValueBooking } from "./record.ts";
 import { isCounted, isReceipt, isSpecial } from "./record.ts";
 
 /** What a product is worth after a movement of the ledger, and how that came. */
@@ -57,26 +57,58 @@ interface Event {
   booking?: ValueBooking;
 }
 
-/** The value of a product by a method, after the movement with a number and everything before. */
-export function valueOf(record: BusinessRecord, product: string, method: Method, upto: number): Valued {
+/** More periods than there are: what is calculated now doesn't find what was deleted. */
+export const now = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The value of a product by a method, after the movement with a number and everything before.
+ *
+ * @param day the last day whose bookings of value count; by default all
+ * @param periods the reports that were closed before
+ */
+export function valueOf(
+  record: BusinessRecord,
+  product: string,
+  method: Method,
+  upto: number,
+  day = "9999-12-31",
+  periods = record.closings.filter(({ sequence }) => sequence <= upto),
+): Valued {
+  return lastPeriod(record, product, [...periods, { method, sequence: upto, day }], now);
+}
+
+/** The value that a closed report has. */
+export function reportedValueOf(record: BusinessRecord, product: string, nth: number): Valued {
+  return lastPeriod(record, product, record.closings.slice(0, nth + 1), nth);
+}
+
+/** @param known how many periods had been closed when the last one was calculated */
+function lastPeriod(
+  record: BusinessRecord,
+  product: string,
+  periods: Pick<Closing, "method" | "sequence" | "day">[],
+  known: number,
+): Valued {
   let ledger = new ProductLedger(record, product);
-  let rest = eventsOf(record, product, upto);
-  for (const closing of record.closings.filter(({ sequence }) => sequence <= upto)) {
-    const isClosed = ({ sequence, day }: Event) => sequence <= closing.sequence && (day ?? "") <= closing.day;
-    ledger = ledger.after(closing.method, rest.filter(isClosed));
-    rest = rest.filter((event) => !isClosed(event));
+  let rest = eventsOf(record, product);
+  for (const [n, { method, sequence, day }] of periods.entries()) {
+    const isIn = (event: Event) => event.sequence <= sequence && (event.day ?? "") <= day;
+    ledger = ledger.after(method, rest.filter(isIn), n < periods.length - 1 ? n : known);
+    rest = rest.filter((event) => !isIn(event));
   }
-  return ledger.after(method, rest).result();
+  return ledger.result();
 }
 
 /** In the order of the ledger; a booking of value alone comes after the movement whose number it has. */
-function eventsOf({ movements, valueBookings }: BusinessRecord, product: string, upto: number): Event[] {
+function eventsOf({ movements, valueBookings }: BusinessRecord, product: string): Event[] {
   const events: Event[] = [
-    ...movements.map((movement) => ({ sequence: movement.sequence, product: movement.product, movement })),
+    ...movements
+      .filter(({ sequence }) => sequence > 0)
+      .map((movement) => ({ sequence: movement.sequence, product: movement.product, movement })),
     ...valueBookings.map((booking) => ({ ...booking, booking })),
   ];
   return events
-    .filter((event) => event.product === product && event.sequence <= upto)
+    .filter((event) => event.product === product)
     .sort((one, other) => one.sequence - other.sequence || (one.movement ? -1 : other.movement ? 1 : 0));
 }
 
@@ -96,6 +128,8 @@ export function lineValue(
 class ProductLedger {
   readonly #record: BusinessRecord;
   readonly #product: string;
+  /** How many periods had been closed when this one was calculated. */
+  readonly #known: number;
   #pool: Pool = new MovingAverage();
   #lastUnitCost: Micro | null = null;
   #landedExpense = 0n;
@@ -106,20 +140,21 @@ class ProductLedger {
   #announced = new Map<Place, Announced>();
   #received = new Map<Place, number>();
 
-  constructor(record: BusinessRecord, product: string) {
+  constructor(record: BusinessRecord, product: string, known = 0) {
     this.#record = record;
     this.#product = product;
+    this.#known = known;
   }
 
   /** The history at the end of a period, which may value by another method than the one before. */
-  after(method: Method, events: Event[]): ProductLedger {
-    if (method !== "period_average") return this.#play(method, events);
-    const known = this.#play(method, events, { worth: 0n, units: 0 });
-    return this.#play(method, events, (known.#pool as PeriodAverage).average);
+  after(method: Method, events: Event[], known: number): ProductLedger {
+    const first = this.#play(method, events, known, { worth: 0n, units: 0 });
+    if (!(first.#pool instanceof PeriodAverage)) return first;
+    return this.#play(method, events, known, first.#pool.average);
   }
 
-  #play(method: Method, events: Event[], average: Average = { worth: 0n, units: 0 }): ProductLedger {
-    const next = new ProductLedger(this.#record, this.#product);
+  #play(method: Method, events: Event[], known: number, average: Average): ProductLedger {
+    const next = new ProductLedger(this.#record, this.#product, known);
     next.#lastUnitCost = this.#lastUnitCost;
     for (const [place, { units, value, own, ownValue }] of this.#outside)
       next.#outside.set(place, { units: units + own, value: value + ownValue, own: 0, ownValue: 0n });
@@ -254,7 +289,8 @@ class ProductLedger {
 
   /** The pool of a place outside; none of special places, or of those that are gone. */
   #poolOf(place: Place): Outside | null {
-    if (isSpecial(place) || isCounted(place) || this.#record.deletedPlaces.has(place)) return null;
+    const isGone = (this.#record.deletedPlaces.get(place) ?? Infinity) <= this.#known;
+    if (isSpecial(place) || isCounted(place) || isGone) return null;
     const pool = this.#outside.get(place) ?? { units: 0, value: 0n, own: 0, ownValue: 0n };
     this.#outside.set(place, pool);
     return pool;
@@ -330,82 +366,27 @@ class ProductLedger {
   }
 }
 
-/** Divides the value of a product among warehouses by the units in them and in their bins and containers. */
-export function sharesOf(
-  record: BusinessRecord,
-  product: string,
-  value: Micro,
-  upto: number,
-): Map<string, { units: number; value: Micro }> {
-  const held = new Map<string, number>();
-  for (const [key, units] of stockAsOf(record, { sequence: upto })) {
-    const [some, place] = key.split(" ") as [string, Place];
-    const warehouse = record.warehouseOf.get(place);
-    if (some === product && warehouse) held.set(warehouse, (held.get(warehouse) ?? 0) + units);
+/** Divides costs of a receipt among its products, by largest remainder. */
+export function divideCosts(
+  receipt: Receipt,
+  amount: Micro,
+  basis: "by_value" | "by_quantity" | "by_weight",
+  weightOf: (product: string) => string,
+): Map<string, Micro> {
+  const weights = new Map<string, bigint>();
+  for (const { product, quantity, price, taxRate } of receipt.lines) {
+    if (quantity <= 0) continue;
+    const weight = {
+      by_value: () => lineValue(receipt, price!, quantity, taxRate),
+      by_quantity: () => BigInt(quantity),
+      by_weight: () => BigInt(quantity) * micro(weightOf(product)),
+    }[basis]();
+    weights.set(product, (weights.get(product) ?? 0n) + weight);
   }
-  const warehouses = [...held]
-    .filter(([, units]) => units > 0)
-    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const products = [...weights.keys()].sort();
   const parts = byLargestRemainder(
-    value,
-    warehouses.map(([, units]) => BigInt(units)),
+    amount,
+    products.map((product) => weights.get(product)!),
   );
-  return new Map(warehouses.map(([warehouse, units], n) => [warehouse, { units, value: parts[n]! }]));
-}
-
-/** Up to which movement, or up to when, the ledger counts. */
-export type AsOf = { sequence: number } | { moment: Moment };
-
-/** Units by product, place and batch, `` for none, as of a number of the ledger, or of a moment. */
-export function stockAsOf(record: BusinessRecord, asOf: AsOf): Map<string, number> {
-  const stock = new Map<string, number>();
-  for (const movement of record.movements) {
-    const isIn = "sequence" in asOf ? movement.sequence <= asOf.sequence : movement.happened <= asOf.moment;
-    if (!isIn || record.deletedProducts.has(movement.product)) continue;
-    const rest = movement.quantity - movement.batches.reduce((sum, [, units]) => sum + units, 0);
-    for (const [batch, units] of [...movement.batches, ["", rest] as const])
-      for (const [place, sign] of [
-        [movement.from, -1],
-        [movement.to, 1],
-      ] as const) {
-        const key = [movement.product, place, batch].join(" ");
-        stock.set(key, (stock.get(key) ?? 0) + sign * units);
-      }
-  }
-  return new Map([...stock].filter(([, units]) => units !== 0));
-}
-
-/** Where units of a batch came from, and where they went. */
-export interface Trace {
-  /** Units by the receipt that brought them, or else by the special place. */
-  origins: Map<Place, number>;
-  /** Units that left for an order, and that came back. */
-  orders: Map<Place, { shipped: number; returned: number }>;
-  /** Units that are still there, by place. */
-  places: Map<Place, number>;
-  /** Units that left without an order. */
-  removed: number;
-}
-
-export function traceOf(record: BusinessRecord, batch: string): Trace {
-  const trace: Trace = { origins: new Map(), orders: new Map(), places: new Map(), removed: 0 };
-  const add = (map: Map<Place, number>, place: Place, units: number) =>
-    map.set(place, (map.get(place) ?? 0) + units);
-  for (const { from, to, batches } of record.movements)
-    for (const [, units] of batches.filter(([name]) => name === batch)) {
-      if (isSpecial(from)) add(trace.origins, isReceipt(to) ? to : from, units);
-      if (isSpecial(to)) trace.removed += units;
-      for (const [place, what] of [
-        [from, "returned"],
-        [to, "shipped"],
-      ] as const) {
-        if (!place.startsWith("order:")) continue;
-        const order = trace.orders.get(place) ?? { shipped: 0, returned: 0 };
-        order[what] += units;
-        trace.orders.set(place, order);
-      }
-      if (!isSpecial(from) && !from.startsWith("order:")) add(trace.places, from, -units);
-      if (!isSpecial(to) && !to.startsWith("order:")) add(trace.places, to, units);
-    }
-  return trace;
+  return new Map(products.map((product, n) => [product, parts[n]!]));
 }

@@ -5,6 +5,10 @@ import type { Receipt, ReceiptLine } from "./record.ts";
 export class Purchases extends Books {
   readonly receipts: { id: string; state: string; receipt: Receipt }[] = [];
 
+  get euro(): string {
+    return this.merchant.currencies[1]!;
+  }
+
   price(): string {
     const random = this.random;
     return random.oneOf([0, 2, 4, 4]) === 0 && random.below(3) === 0
@@ -31,17 +35,18 @@ export class Purchases extends Books {
       type: random.oneOf(["Supplier", "Free"]),
       taxStatus: random.oneOf(["gross", "net", "net", "tax-free"]),
       factor: "1",
+      currency: random.oneOf(this.merchant.currencies),
       lines: lines.map(({ line }) => line),
     };
     const [warehouse] = this.merchant.warehouses;
-    const currency = random.below(3);
-    receipt.factor = currency === 1 ? "1" : random.between(0.5, 2).toFixed(random.oneOf([1, 4]));
+    const isForeign = receipt.currency !== this.euro;
+    if (isForeign) receipt.factor = random.between(0.5, 2).toFixed(random.oneOf([1, 4]));
     const input = {
       type: receipt.type,
       warehouse_id: warehouse,
       supplier_id: receipt.type === "Supplier" ? this.merchant.supplier : undefined,
-      currency_id: this.merchant.currencies[currency],
-      currency_factor: currency === 1 ? undefined : receipt.factor,
+      currency_id: receipt.currency,
+      currency_factor: isForeign ? receipt.factor : undefined,
       tax_status: receipt.taxStatus,
     };
     await this.announceLines(
@@ -106,9 +111,14 @@ export class Purchases extends Books {
       taxRate: "19",
       disposed: 0,
     };
-    const receipt: Receipt = { type: "Free", taxStatus: "net", factor: "1", lines: [line] };
-    const [, currency_id] = this.merchant.currencies;
-    await this.announceLines(receipt, { type: "Free", warehouse_id: warehouse, currency_id }, [
+    const receipt: Receipt = {
+      type: "Free",
+      taxStatus: "net",
+      factor: "1",
+      currency: this.euro,
+      lines: [line],
+    };
+    await this.announceLines(receipt, { type: "Free", warehouse_id: warehouse, currency_id: this.euro }, [
       { ...line, ...(batch && { batch }) },
     ]);
   }

@@ -37,6 +37,7 @@ export interface Receipt {
   taxStatus: "gross" | "net" | "tax-free";
   /** Units of its currency per unit of the default currency. */
   factor: string;
+  currency: string;
   lines: ReceiptLine[];
 }
 
@@ -72,8 +73,11 @@ export class BusinessRecord {
   methods: { method: Method; startsOn: string }[] = [];
   /** The warehouse that a place is in, or was. */
   warehouseOf = new Map<Place, string>();
-  deletedProducts = new Set<string>();
-  deletedPlaces = new Set<Place>();
+  /** Products and places that are gone, with the number of periods that had been closed by then. */
+  deletedProducts = new Map<string, number>();
+  deletedPlaces = new Map<Place, number>();
+  /** The movements of a fulfillment. */
+  fulfillments = new Map<string, string[]>();
   heldBatches = new Set<string>();
 }
 

@@ -5,7 +5,6 @@ select api_meta.allow('service_ledger', 'erp.merchant', 'select');
 --!include erp/local_date.sql
 
 drop view if exists api_unstable.batches;
---!include api/batches.sql
 --!include api/fulfillment_create.sql
 --!include api/fulfillment_cancel.sql
 --!include api/goods_receipt_approve.sql

@@ -153,6 +153,8 @@ grant select on ledger.flow to service_recorder;
 grant execute on function ledger.is_count(text, text, text) to service_recorder;
 grant usage on schema erp to service_recorder;
 
+grant usage on schema auth to service_ledger;
+--!include auth/has_scope.sql
 --!include ledger/past_leg.sql
 --!include ledger/keep_former_place.sql
 create trigger keep_former_place before delete on erp.warehouse

@@ -19,6 +19,17 @@ const ledgerTables = {
 };
 const denied = { code: "42501" };
 
+/** Functions that the role of the API may call, which read with the rights of their owners, and what is asked of them. */
+const readers = {
+  "ledger.batch_quantity_as_of": "'BATCH', null, null, '2026-01-01'",
+  "ledger.quantity_as_of": "'PRODUCT', null, null, null, '2026-01-01'",
+  "ledger.stock_card": "'PRODUCT', null, null, null, '2020-01-01', null",
+  "valuation.cost_of_fulfillment": "'FULFILLMENT'",
+  "valuation.cost_of_order": "'ORDER'",
+  "valuation.margin_of_order": "'ORDER'",
+  "valuation.stock_value": "null, null, null, null, null",
+};
+
 describe("the ledger", () => {
   // Before the database goes, in which nothing stays
   after(() => prove());
@@ -149,12 +160,37 @@ describe("the ledger", () => {
     it("which may call what runs mutations, and nothing else that changes something", async () => {
       const callable = await rows(
         `select p.oid::regproc::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-         where n.nspname ~ '^(erp|ledger|mutation|auth|events|api_.*)$' and (p.provolatile = 'v' or p.prosecdef and n.nspname <> 'auth')
+         where n.nspname ~ '^(erp|ledger|valuation|mutation|auth|events|api_.*)$' and (p.provolatile = 'v' or p.prosecdef and n.nspname <> 'auth')
            and p.oid <> all ('{erp.localized(jsonb),erp.open_transactions(),"erp.require_countable(numeric,bigint)",events.readable_topics()}'::regprocedure[]) and has_function_privilege('service_api', p.oid, 'execute')
          order by 1`,
       );
       const names = callable.map(({ name }) => name);
-      assert.deepEqual(names, ["mutation.rehearse", "mutation.run", "mutation.run_together"]);
+      assert.deepEqual(names, [
+        ...Object.keys(readers).filter((name) => name.startsWith("ledger.")),
+        "mutation.rehearse",
+        "mutation.run",
+        "mutation.run_together",
+        ...Object.keys(readers).filter((name) => name.startsWith("valuation.")),
+      ]);
+    });
+
+    it("which reads nothing without scopes through functions that read with more rights", async () => {
+      const [ids] = await rows(
+        `select o.id as "ORDER", f.id as "FULFILLMENT", m.product_id as "PRODUCT", b.batch_id as "BATCH"
+         from erp.fulfillment_line_item l join erp.fulfillment f on f.id = l.fulfillment_id
+         join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
+         join ledger.stock_movement m on m.id = k.stock_movement_id join erp.sales_order o on o.id = m.destination_order_id
+         join ledger.stock_movement_batch b on b.stock_movement_id = m.id
+         where f.state = 'Fulfilled' and o.state = 'completed' order by m.id limit 1`,
+      );
+      const scopes = "batches:read stocks:read valuation:read orders:read";
+      for (const [name, given] of Object.entries(readers)) {
+        const call = `${name}(${given.replaceAll(/[A-Z]{5,}/g, (word) => ids[word])})`;
+        const statement = `select count(*)::integer as read from ${call} x where to_jsonb(x) <> 'null' and to_jsonb(x)::text ~ '[1-9]'`;
+        assert.deepEqual(await as("service_api", statement), [{ read: 0 }], call);
+        const [{ read }] = await as("service_api", statement, scopes);
+        assert.ok(read > 0, call);
+      }
     });
 
     for (const statement of [

@@ -17,6 +17,11 @@ interface Guide {
 const guides: Record<string, Guide> = {
   "README.md": { read: ["orders", "products"], write: [] },
   "docs/guides/stock.md": { read: ["products", "warehouses"], write: ["stocks"] },
+  "docs/guides/past-stock.md": {
+    read: ["products", "warehouses", "stocks", "batches"],
+    write: [],
+    version: "unstable",
+  },
   "docs/guides/purchasing.md": {
     read: ["products", "suppliers", "warehouses", "stocks", "currencies"],
     write: ["supplier_orders", "goods_receipts"],

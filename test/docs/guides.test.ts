@@ -25,6 +25,9 @@ const guides: Record<string, Guide> = {
   "docs/guides/bookings.md": {
     read: ["products", "warehouses"],
     write: ["stocks"],
+  "docs/guides/past-stock.md": {
+    read: ["products", "warehouses", "stocks", "batches"],
+    write: [],
     version: "unstable",
   },
   "docs/guides/purchasing.md": {

@@ -351,7 +351,7 @@ describe("the value of the stock", () => {
   test("ends a day with the last movement before any of the next day", async () => {
     await rows("insert into erp.merchant (time_zone) values ('Europe/Berlin')");
     const sequences: number[] = [];
-    for (const _ of Array(4).keys()) sequences.push(await move("unknown", "hall", 1));
+    for (let n = 0; n < 4; n++) sequences.push(await move("unknown", "hall", 1));
     const at = async (n: number, moment: string) =>
       rows(
         `alter table ledger.stock_movement disable trigger user;

@@ -16,15 +16,12 @@ interface Guide {
 }
 const guides: Record<string, Guide> = {
   "README.md": { read: ["orders", "products"], write: [] },
-  "docs/guides/valuation.md": {
-    read: ["valuation", "products", "orders", "fulfillment_orders"],
-    write: ["valuation"],
-    version: "unstable",
-  },
   "docs/guides/stock.md": { read: ["products", "warehouses"], write: ["stocks"] },
   "docs/guides/bookings.md": {
     read: ["products", "warehouses"],
     write: ["stocks"],
+    version: "unstable",
+  },
   "docs/guides/past-stock.md": {
     read: ["products", "warehouses", "stocks", "batches"],
     write: [],

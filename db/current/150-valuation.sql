@@ -46,7 +46,7 @@ create index on valuation.opening_value (product_id, id);
 comment on constraint opening_value_is_one_per_movement on valuation.opening_value is
   '@internal valuation.set_opening_values changes the one that is there.';
 comment on table valuation.opening_value is
-  'What units are worth that came in without a goods receipt: from initialization, import or a count.';
+  'Values of units that came in without a goods receipt: from initialization, import or a count.';
 comment on column valuation.opening_value.stock_movement_id is 'The movement that brought the units.';
 comment on column valuation.opening_value.product_id is 'Product of the movement.';
 comment on column valuation.opening_value.unit_value is
@@ -129,7 +129,7 @@ comment on constraint write_down_reason_is_not_blank on valuation.write_down is
 comment on constraint write_down_product_id_fkey on valuation.write_down is
   E'@userError NOT_FOUND product_id\nThere is no such product.';
 
--- What a report stores when it closes a period. No foreign keys to products and places: it outlives them.
+-- Reports outlive products and places, and so have no foreign keys to them
 create table valuation.report (
   id uuid primary key default uuidv7(),
   number integer,
@@ -142,7 +142,8 @@ create table valuation.report (
   voided_by uuid references valuation.report
 );
 create index on valuation.report (voided_by);
-comment on table valuation.report is 'Valuations of the stock at the end of a day. A closed one never changes.';
+comment on table valuation.report is
+  'Valuations of the stock at the end of a day. A closed one never changes.';
 comment on column valuation.report.number is 'Number of the report, without gaps; null while it is a draft.';
 comment on column valuation.report.reference_date is
   'Day in the time zone of the merchant at whose end the stock is valued.';
@@ -151,7 +152,8 @@ comment on column valuation.report.method is 'Method by which the stock is value
 comment on column valuation.report.closed_at is 'When the report was closed; null for a draft.';
 comment on column valuation.report.voided_at is 'When the report was declared void; null while it is valid.';
 comment on column valuation.report.voided_by is 'Report that replaces it, if it is void.';
-comment on constraint report_method_is_known on valuation.report is '@internal It comes from valuation.method.';
+comment on constraint report_method_is_known on valuation.report is
+  '@internal It comes from valuation.method.';
 comment on constraint report_voided_by_fkey on valuation.report is '@internal Functions set it.';
 
 create table valuation.report_product (
@@ -166,10 +168,11 @@ create table valuation.report_product (
   variance numeric not null,
   primary key (report_id, product_id)
 );
-comment on table valuation.report_product is 'What a product was worth at the end of a report''s day.';
+comment on table valuation.report_product is 'Units and value of a product at the end of a report''s day.';
 comment on column valuation.report_product.report_id is 'The report.';
 comment on column valuation.report_product.product_id is 'The product, which may have been deleted since.';
-comment on column valuation.report_product.product_number is 'Number of the product when the report was made.';
+comment on column valuation.report_product.product_number is
+  'Number of the product when the report was made.';
 comment on column valuation.report_product.quantity is 'Units in all warehouses.';
 comment on column valuation.report_product.value is 'Value of these units in the default currency.';
 comment on column valuation.report_product.last_unit_cost is
@@ -197,7 +200,8 @@ comment on table valuation.report_outside is
   'Goods in orders, return orders and goods receipts, with the value at which they left the stock. Of a '
   'period, only places that changed.';
 comment on column valuation.report_outside.report_id is 'The report.';
-comment on column valuation.report_outside.place_type is 'Kind of place: order, return_order or goods_receipt.';
+comment on column valuation.report_outside.place_type is
+  'Kind of place: order, return_order or goods_receipt.';
 comment on column valuation.report_outside.place is 'Id of the place, which may have been deleted since.';
 comment on column valuation.report_outside.product_id is 'The product, which may have been deleted since.';
 comment on column valuation.report_outside.quantity is 'Units in the place that came with a value.';
@@ -213,12 +217,15 @@ create table valuation.report_cost (
   value numeric not null,
   primary key (report_id, stock_movement_id)
 );
-comment on table valuation.report_cost is 'What each movement of a period brought to the stock, or took from it.';
+comment on table valuation.report_cost is
+  'Values that movements of a period brought to the stock, or took from it.';
 comment on column valuation.report_cost.report_id is 'The report.';
-comment on column valuation.report_cost.stock_movement_id is 'The movement, which may have been deleted since.';
+comment on column valuation.report_cost.stock_movement_id is
+  'The movement, which may have been deleted since.';
 comment on column valuation.report_cost.product_id is 'The product, which may have been deleted since.';
-comment on column valuation.report_cost.order_id is 'Order that the units went to or came from; null for others.';
-comment on column valuation.report_cost.kind is 'What the movement was, as valuation.costs says.';
+comment on column valuation.report_cost.order_id is
+  'Order that the units went to or came from; null for others.';
+comment on column valuation.report_cost.kind is 'Kind of the other place, or the name of a special one.';
 comment on column valuation.report_cost.quantity is 'Units that came in; negative for units that went out.';
 comment on column valuation.report_cost.value is 'Value that came in; negative for value that went out.';
 
@@ -236,7 +243,8 @@ comment on column valuation.report_warehouse.report_id is 'The report.';
 comment on column valuation.report_warehouse.product_id is 'The product, which may have been deleted since.';
 comment on column valuation.report_warehouse.warehouse_id is
   'The warehouse, which may have been deleted since; null for units in no warehouse.';
-comment on column valuation.report_warehouse.warehouse_code is 'Code of the warehouse when the report was made.';
+comment on column valuation.report_warehouse.warehouse_code is
+  'Code of the warehouse when the report was made.';
 comment on column valuation.report_warehouse.quantity is 'Units in the warehouse.';
 comment on column valuation.report_warehouse.value is 'Value of these units in the default currency.';
 
@@ -271,31 +279,33 @@ comment on column erp.product.gross_weight is 'Weight of one unit with its packa
 select api_meta.allow('service_writer', 'erp.product', 'update (gross_weight)');
 
 create type valuation.opening_line as (stock_movement_id uuid, unit_value numeric);
-comment on type valuation.opening_line is 'What the units of a movement are worth.';
--- What is calculated
+comment on type valuation.opening_line is 'Value of the units of a movement.';
+-- The calculation
 create type valuation.run as (
   method text, report_id uuid, report_number integer, after bigint, after_day date, upto bigint, day date,
   products uuid[]
 );
 comment on type valuation.run is
-  'What is to be calculated: the method, the closed report that it starts from, and up to where it goes.';
+  'A calculation: the method, the closed report that it starts from, and up to where it goes.';
 create type valuation.pool as (
   product_id uuid, method text, quantity bigint, value bigint, unit_cost bigint, first_unit_cost bigint,
   landed_expense bigint, variance bigint, lowered bigint, gone bigint, came bigint, worth bigint,
-  all_came bigint, all_worth bigint, moved bigint, quantities bigint[], amounts bigint[], receipts uuid[]
+  all_came bigint, all_worth bigint, moved bigint, is_unvalued boolean, quantities bigint[],
+  amounts bigint[], receipts uuid[]
 );
 comment on type valuation.pool is
   'The stock of a product in the course of a calculation, in millionths. For a period average: what came and '
   'its worth, what has gone, what was written down, and all that comes in the period. For first in, first '
-  'out: units, value and receipt of each layer. moved is the value of the units that moved last.';
+  'out: units, value and receipt of each layer. moved is the value of the units that moved last; is_unvalued '
+  'says whether some of them came without one.';
 create type valuation.entry as (
   type text, product_id uuid, sequence bigint, stock_movement_id uuid, kind text, quantity bigint,
   value bigint, pool_quantity bigint, pool_value bigint, last_unit_cost bigint, layers jsonb,
   landed_expense bigint, variance bigint, goods_receipt_id uuid
 );
 comment on type valuation.entry is
-  'A result of the calculation, in millionths of the default currency: the state of a product, the cost of a '
-  'movement, a movement between places outside of the stock, or a fault.';
+  'A result of the calculation: the state of a product, the cost of a movement, a movement between places '
+  'outside of the stock, or a fault. Amounts are in millionths of the default currency.';
 
 --!include erp/rounded.sql
 --!include valuation/lock.sql
@@ -310,6 +320,7 @@ comment on type valuation.entry is
 --!include valuation/events.sql
 --!include valuation/pool.sql
 --!include valuation/with_booking.sql
+--!include valuation/with_arrival.sql
 --!include valuation/entries.sql
 --!include valuation/states.sql
 --!include valuation/costs.sql

@@ -273,10 +273,12 @@ $$;
 --!include api/stock_valuation_report_close.sql
 --!include api/stock_valuation_report_void.sql
 --!include valuation/stock_value.sql
+--!include valuation/product_value.sql
 --!include valuation/cost_of_order.sql
 --!include valuation/margin_of_order.sql
 --!include valuation/cost_of_fulfillment.sql
 --!include api/stock_valuation.sql
+--!include api/products_stock_value.sql
 --!include api/orders_cost_of_goods.sql
 --!include api/orders_margin.sql
 --!include api/fulfillments_cost_of_goods.sql

@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import { formatRow, toCell } from "../../lib/csv-cells.ts";
 import { html, linkList, table } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
-import { moment, resourceName } from "../formats.ts";
+import { day, moment, resourceName } from "../formats.ts";
 import { field, queryParameter } from "../forms.ts";
 import type { FieldErrors } from "../forms.ts";
 import { requireFound } from "../problem.ts";
@@ -66,7 +66,7 @@ async function reportPage(visit: Visit, name: string): Promise<PageOrRedirect | 
     );
     if (isFile) return sendFile(visit, report, rows, format);
     const body = html`<p class="lead">${description}</p>
-      ${reportForm(report, values)} ${rowsOfReport(visit, report, rows)}`;
+      ${report.parameters.length > 0 && reportForm(report, values)} ${rowsOfReport(visit, report, rows)}`;
     return { title, body };
   } catch (error) {
     const message = refusalOf(error);
@@ -145,6 +145,7 @@ const isNumber = (type: string): boolean => /^(integer|bigint|numeric)/.test(typ
 function cell({ type }: ReportField, value: ReportRow[string]): Content {
   if (value === null) return "–";
   if (type.startsWith("timestamp")) return moment(new Date(String(value)));
+  if (type === "date") return day(new Date(String(value)));
   return isNumber(type) ? Number(value).toLocaleString("en-GB", { maximumFractionDigits: 6 }) : String(value);
 }
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { addAxe, findViolations, openWindow } from "../lib/browser-window.ts";
+import { skipBrowser, startChromium } from "../lib/chromium.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { loggedIn, textOf } from "./browser.ts";
@@ -59,3 +61,47 @@ test("cells that a spreadsheet would run are made harmless", async () => {
   const csv = await linesOf("/admin/reports/stock?product_number=AU-0001-30&format=csv");
   assert.match(csv[1]!, /^AU-0001-30,"'=1\+1, ""x""",/);
 });
+
+test(
+  "pictures of a trace and a stock card have no fault that axe knows of",
+  { skip: skipBrowser },
+  async () => {
+    const { rows } = await service.owner.query(
+      `select p.product_number, b.number from ledger.stock_movement_batch m join erp.batch b on b.id = m.batch_id
+     join erp.product p on p.id = b.product_id group by 1, 2 order by count(*) desc, 1, 2 limit 1`,
+    );
+    const [{ product_number: product, number }] = rows;
+    const browser = await startChromium();
+    try {
+      const cookies = [...visitor.cookies].map(([name, value]) => ({
+        ...{ name, value, domain: "127.0.0.1", path: "/", expires: -1 },
+        ...{ httpOnly: true, secure: false, sameSite: "Lax" as const },
+      }));
+      const storageState = { cookies, origins: [] };
+      const { page, faults } = await openWindow(
+        browser,
+        { baseURL: service.url, storageState },
+        /status of 4\d\d/,
+      );
+      await addAxe(page);
+      for (const path of [
+        `trace?${new URLSearchParams({ product_number: product, batch_number: number })}`,
+        `stock_card?${new URLSearchParams({ product_number: product, since: "2024-01-01" })}`,
+      ]) {
+        await page.goto(`/admin/reports/${path}`);
+        for (const width of [360, 1280]) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.locator("svg.picture path").first().waitFor();
+          assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, path);
+          assert.deepEqual(await findViolations(page), [], `${path}, ${width} pixels`);
+        }
+        await page.emulateMedia({ colorScheme: "dark" });
+        assert.deepEqual(await findViolations(page, ["color-contrast"]), [], `${path}, dark`);
+        await page.emulateMedia({ colorScheme: "light" });
+      }
+      assert.deepEqual(faults, []);
+    } finally {
+      await browser.close();
+    }
+  },
+);

@@ -152,6 +152,7 @@ select api_meta.allow('service_recorder', 'erp.bin_location', 'select (id, wareh
 grant select on ledger.flow to service_recorder;
 grant execute on function ledger.is_count(text, text, text) to service_recorder;
 grant usage on schema erp to service_recorder;
+grant usage on schema ledger to service_worker;
 
 grant usage on schema auth to service_ledger;
 --!include auth/has_scope.sql

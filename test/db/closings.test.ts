@@ -45,7 +45,7 @@ describe("closings of the ledger", () => {
     batches = new Map([[products[3]!, ofLast.map(({ id }) => id)]]);
   });
 
-  const close = async (most = 1_000_000): Promise<boolean> =>
+  const close = async (most = 250_000): Promise<boolean> =>
     (await rows("select ledger.close_next($1) as closed", [most]))[0].closed;
   const newBin = async (warehouse: string): Promise<string> =>
     (

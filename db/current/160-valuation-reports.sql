@@ -12,7 +12,8 @@ drop view if exists api_unstable.stock_valuation_report_lines, api_unstable.stoc
 alter table valuation.report drop column if exists currency_code cascade,
   drop column if exists quantity cascade, drop column if exists value cascade,
   drop column if exists fault_count cascade, drop column if exists late_entry_count cascade,
-  drop column if exists created_at cascade, drop column if exists void_reason cascade, drop column if exists hash cascade,
+  drop column if exists created_at cascade, drop column if exists void_reason cascade,
+  drop column if exists hash cascade,
   drop column if exists previous_hash cascade, drop column if exists lines_hash cascade,
   drop column if exists state_hash cascade;
 alter table valuation.report
@@ -174,7 +175,8 @@ $$;
 
 select api_meta.allow('service_writer', t.name::regclass, 'select', 'insert', 'update', 'delete')
 from unnest('{valuation.report,valuation.report_product,valuation.report_warehouse,
-  valuation.report_outside,valuation.report_cost,valuation.report_fault,valuation.report_late_entry,valuation.counted_receipt}'::text[])
+  valuation.report_outside,valuation.report_cost,valuation.report_fault,
+  valuation.report_late_entry,valuation.counted_receipt}'::text[])
   t (name);
 
 select api_meta.allow('service_writer', 'erp.stock_container', 'select');
@@ -254,7 +256,8 @@ declare
 begin
   select string_agg(w, ' ' order by w collate "C") into words from (
     select regexp_split_to_table(
-      substring(obj_description('api_unstable'::regnamespace, 'pg_namespace') from '(?n)^@floats +(.*)$'), ' +')
+      substring(obj_description('api_unstable'::regnamespace, 'pg_namespace')
+        from '(?n)^@floats +(.*)$'), ' +')
     union select unnest('{stock_valuation_reports,stock_valuation_report_lines,stock_value,
       stock_valuation_report_late_entries}'::text[])
   ) f (w);

@@ -326,7 +326,6 @@ comment on type valuation.entry is
 --!include valuation/costs.sql
 --!include valuation/outside.sql
 --!include valuation/faults.sql
---!include valuation/shares.sql
 --!include valuation/position_of.sql
 --!include valuation/refuse_unpriced.sql
 --!include valuation/cost_weights.sql

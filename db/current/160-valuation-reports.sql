@@ -187,6 +187,7 @@ select api_meta.allow('service_keeper', 'valuation.counted_receipt', 'select');
 select api_meta.allow('service_keeper', 'valuation.report', 'select');
 select api_meta.allow('service_keeper', 'erp.goods_receipt', 'select (id, state)');
 
+--!include valuation/shares.sql
 --!include valuation/newest_report.sql
 --!include valuation/day_of.sql
 --!include valuation/keep_places.sql

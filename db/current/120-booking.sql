@@ -85,7 +85,7 @@ create table ledger.booking (
   reference text collate "C" constraint booking_reference_length
     check (length(reference) <= 255) not enforced,
   reason text collate "C",
-  note text constraint booking_note_length check (length(note) <= 1000) not enforced
+  note text
 );
 create index on ledger.booking (reference, id) where reference is not null;
 create index on ledger.booking (reason, id) where reason is not null;
@@ -104,11 +104,10 @@ comment on column ledger.booking.administrator_id is 'Administrator who acted; n
 comment on column ledger.booking.request_id is 'Id of the request, as in its response and in the log.';
 comment on column ledger.booking.reference is 'The caller''s own reference.';
 comment on column ledger.booking.reason is 'Code of the reason, as ledger.booking_reason had it.';
-comment on column ledger.booking.note is 'Note of the call, as its movements have it.';
+comment on column ledger.booking.note is
+  'Note of the call. Its movements have it, too, and bound its length.';
 comment on constraint booking_reference_length on ledger.booking is
   E'@userError OUT_OF_RANGE reference\nThe reference has more than 255 characters.';
-comment on constraint booking_note_length on ledger.booking is
-  E'@userError OUT_OF_RANGE note\nThe note has more than 1,000 characters.';
 select api_meta.allow('service_booker', 'ledger.booking', 'select', 'insert');
 select api_meta.allow('service_ledger', 'ledger.booking_reason', 'select');
 select api_meta.allow('service_ledger', 'ledger.process_type', 'select');

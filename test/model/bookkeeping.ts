@@ -20,13 +20,9 @@ interface ValueRow {
 
 /** What is booked of values, without goods. */
 export class Bookkeeping extends Purchases {
-  get isValued(): boolean {
-    return this.can.has("valuation.states");
-  }
-
   override async open(): Promise<void> {
     await super.open();
-    if (this.isValued && this.random.below(3) > 0) await this.changeMethod("2026-01-01");
+    if (this.random.below(3) > 0) await this.changeMethod("2026-01-01");
   }
 
   amount(most: number): string {
@@ -39,7 +35,7 @@ export class Bookkeeping extends Purchases {
     const known = this.receipts.filter(
       ({ state, receipt }) => state !== "created" && receipt.type !== "Customer",
     );
-    if (known.length === 0 || !this.isValued) return;
+    if (known.length === 0) return;
     const { id, receipt } = random.oneOf(known);
     const basis = random.oneOf(["by_value", "by_quantity", "by_weight"] as const);
     const [amount, isForeign] = [this.amount(80), random.below(2) === 0];
@@ -69,7 +65,6 @@ export class Bookkeeping extends Purchases {
 
   /** Less by the lower market value, or more again. */
   async writeDown(): Promise<void> {
-    if (!this.isValued) return;
     const { id: product_id } = this.random.oneOf(this.products);
     const amount = `${this.random.below(4) === 0 ? "-" : ""}${this.amount(this.random.oneOf([20, 400]))}`;
     const reason = "Old";
@@ -132,7 +127,6 @@ export class Bookkeeping extends Purchases {
   }
 
   async setOpening({ id }: Movement): Promise<void> {
-    if (!this.isValued) return;
     const value = this.random.below(8) === 0 ? "0" : this.amount(60);
     await this.call("stock_opening_values_set", { lines: [{ stock_movement_id: id, unit_value: value }] });
     this.record.openingValues.set(id, value);
@@ -152,7 +146,6 @@ export class Bookkeeping extends Purchases {
 
   /** Closes the period up to a day that is over, once everything in it has a value. */
   async closePeriod(): Promise<void> {
-    if (!this.can.has("valuation.close_report")) return;
     await this.number();
     const day = dayOf(this.now - dayLength * BigInt(1 + this.random.below(3)));
     if (day <= (this.record.closings.at(-1)?.day ?? dayOf(this.start))) return;

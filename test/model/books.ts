@@ -1,6 +1,6 @@
 import type { Random } from "../lib/random.ts";
 import type { Merchant, Product, Rows } from "./merchant.ts";
-import { atMoment, newMovements, openMerchant, side } from "./merchant.ts";
+import { moveClock, newMovements, openMerchant, side } from "./merchant.ts";
 import type { Moment, Movement, Place } from "./record.ts";
 import { BusinessRecord } from "./record.ts";
 
@@ -46,14 +46,8 @@ export class Books {
     this.now = start;
   }
 
-  /** Functions of the database. */
-  readonly can = new Set<string>();
-
   async open(): Promise<void> {
-    const functions = await this.run(
-      "select n.nspname || '.' || p.proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace",
-    );
-    for (const { name } of functions) this.can.add(name);
+    await this.run(moveClock);
     this.merchant = await openMerchant(this.run);
     const { warehouses, bins, container, products } = this.merchant;
     for (const id of warehouses) this.record.warehouseOf.set(`warehouse:${id}`, id);
@@ -70,14 +64,13 @@ export class Books {
   async book<T>(work: () => Promise<T>, gone?: Place): Promise<{ result: T; movements: Movement[] } | null> {
     const run = this.run;
     await run("begin");
+    await run("select set_config('model.now', $1, true)", [iso(this.now)]);
     let result;
     let rows;
     try {
       result = await work();
       await run("set constraints all immediate");
       rows = await run(newMovements, [this.#last]);
-      await run(atMoment[0]!, [this.#last, iso(this.now)]);
-      await run(atMoment[1]!, [iso(this.now)]);
     } catch (error) {
       await run("rollback");
       if ((error as { code?: string }).code !== "UE001") throw error;

@@ -56,33 +56,6 @@ async function compareMethod(
     const what = `by ${method} up to ${upto} of product ${id}`;
     const valued = valueOf(record, id, method, upto);
     const [state] = states(id);
-    if (
-      process.env.MODEL_DEBUG &&
-      state &&
-      JSON.stringify(stateOf(state)) !== JSON.stringify(expectedState(valued, method))
-    ) {
-      console.log(what, record.closings, record.deletedPlaces, record.methods);
-      const found = new Map(costs(id).map((row: any) => [row.stock_movement_id, amount(row.value)]));
-      for (const m of record.movements
-        .filter((x) => x.product === id)
-        .sort((a, b) => a.sequence - b.sequence))
-        if (m.sequence <= upto)
-          console.log(
-            m.sequence,
-            m.id,
-            m.quantity,
-            m.from.slice(0, 60),
-            "->",
-            m.to.slice(0, 60),
-            found.get(m.id) ?? "-",
-            amountOf(valued.costs.get(m.id) ?? null),
-            record.openingValues.get(m.id),
-          );
-      console.log(record.valueBookings.filter((b) => b.product === id));
-      for (const m of record.movements)
-        if (m.product === id && m.from.startsWith("goods_receipt"))
-          console.log(m.sequence, JSON.stringify(record.receipts.get(m.from.split(":")[1]!)));
-    }
     if (state) assert.deepEqual(stateOf(state), expectedState(valued, method), `state ${what}`);
     else assert.deepEqual([valued.units, valued.value], [0, 0n], `no state ${what}`);
     const unvalued = faults(id).map((fault) => fault.stock_movement_id);
@@ -165,45 +138,6 @@ export async function compareReports({ record }: Business, rows: Rows): Promise<
       const isOfProduct = ({ product_id }: any) => product_id === row.product_id;
       const valued = reportedValueOf(record, row.product_id, nth);
       assert.deepEqual([...valued.faults], [], `faults in ${what}`);
-      if (
-        process.env.MODEL_DEBUG &&
-        JSON.stringify(stateOf(row)) !== JSON.stringify(expectedState(valued, method))
-      ) {
-        console.log(what, record.closings, record.deletedPlaces, record.methods);
-        console.log(
-          await rows(
-            "select number, reference_date::text, sequence, voided_at is null as ok from valuation.report order by number",
-          ),
-        );
-        const found = new Map(costs.map((row: any) => [row.stock_movement_id, amount(row.value)]));
-        for (const m of record.movements
-          .filter((x) => x.product === row.product_id)
-          .sort((a, b) => a.sequence - b.sequence))
-          if (m.sequence <= sequence)
-            console.log(
-              m.sequence,
-              m.id.slice(14),
-              m.quantity,
-              m.from.slice(0, 60),
-              "->",
-              m.to.slice(0, 60),
-              found.get(m.id) ?? "-",
-              amountOf(valued.costs.get(m.id) ?? null),
-              record.openingValues.get(m.id),
-            );
-        console.log(record.valueBookings.filter((b) => b.product === row.product_id));
-        for (const m of record.movements)
-          if (m.product === row.product_id && m.from.startsWith("goods_receipt"))
-            console.log(
-              m.sequence,
-              JSON.stringify({
-                ...record.receipts.get(m.from.split(":")[1]!),
-                lines: record.receipts
-                  .get(m.from.split(":")[1]!)!
-                  .lines.filter((l) => l.product === row.product_id),
-              }),
-            );
-      }
       assert.deepEqual(stateOf(row), expectedState(valued, method), what);
       assertSame(
         costs.filter(isOfProduct).map((cost) => [cost.stock_movement_id, amount(cost.value)]),
@@ -239,7 +173,6 @@ export async function compareCosts(business: Business, rows: Rows): Promise<void
       for (const [movement, value] of reportedValueOf(record, id, nth).costs) costs.set(movement, value);
     for (const [movement, value] of valued.get(id)!.costs) costs.set(movement, value);
   }
-  await rows("select set_config('service.scopes', 'valuation:read', false)");
   const of = new Map(record.movements.map((movement) => [movement.id, movement]));
   const isKnown = (id: string) => valued.get(of.get(id)!.product)?.faults.size === 0;
   for (const [id, movements] of record.fulfillments) {

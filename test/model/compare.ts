@@ -142,15 +142,16 @@ export async function compareTraces({ record, merchant }: Business, rows: Rows):
       for (const [place, units] of origins) from.set(named(place), (from.get(named(place)) ?? 0) + units);
       assertSame(mapOf(sources, ["place"], "units"), from, `origins of batch ${batch}`);
       const remaining = await rows(
-        `select s.location_type_technical_name || ':' || s.place as place, r.quantity as units
-         from api_unstable.batches b cross join lateral api_unstable.batches_remaining_stocks(b) r
-         join ledger.stock s on s.id = r.stock_id where b.id = $1 and r.quantity <> 0`,
+        `select s.location_type_technical_name || ':' || s.place as place, b.quantity as units
+         from api_unstable.batch_stocks b join ledger.stock s on s.id = b.stock_id
+         where b.batch_id = $1 and s.order_id is null`,
         [batch],
       );
       const left = new Map([...places].filter(([, units]) => units !== 0));
       assertSame(mapOf(remaining, ["place"], "units"), left, `what is left of batch ${batch}`);
       const [trace] = await rows(
-        "select (api_unstable.batches_trace(b)).* from api_unstable.batches b where id = $1",
+        `select received_quantity, shipped_quantity, returned_quantity, removed_quantity, remaining_quantity
+         from api_unstable.batch_traces where batch_id = $1`,
         [batch],
       );
       const sum = (numbers: Iterable<number>) => [...numbers].reduce((all, units) => all + units, 0);

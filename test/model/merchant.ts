@@ -86,12 +86,12 @@ export const newMovements = `
   join ledger.flow d on d.movement_id = m.id and d.direction = 1
   where m.id > $1 order by m.id`;
 
-/** Moves what was booked just now to the moment of the story: the clock of the ledger is not ours to set. */
-export const atMoment = [
-  `update ledger.stock_movement set created_at = date_trunc('second', $2::timestamptz),
-     microseconds = extract(microseconds from $2::timestamptz)::integer % 1000000 where id > $1::uuid`,
-  `update ledger.stock_count set recorded_at = $1::timestamptz where recorded_at > $1::timestamptz`,
-];
+/** Lets the clock of the ledger show the moment of the story. */
+export const moveClock = `
+  create or replace function ledger.moment() returns timestamptz language sql volatile
+    return current_setting('model.now')::timestamptz;
+  create or replace function ledger.moment_of_statement() returns timestamptz language sql stable
+    return current_setting('model.now')::timestamptz`;
 
 /** Columns of a movement for one of its sides. */
 export function side(name: "source" | "destination", place: Place): object {

@@ -334,7 +334,6 @@ comment on type valuation.entry is
 --!include valuation/allocate_landed_cost.sql
 --!include valuation/write_down.sql
 
---!include api/user_error_code.sql
 --!include api/valuation_method.sql
 --!include api/landed_cost_basis.sql
 drop view if exists api_unstable.products cascade;

@@ -296,8 +296,8 @@ create type valuation.pool as (
 comment on type valuation.pool is
   'The stock of a product in the course of a calculation, in millionths. For a period average: what came and '
   'its worth, what has gone, what was written down, and all that comes in the period. For first in, first '
-  'out: units, value and receipt of each layer. moved is the value of the units that moved last; is_unvalued '
-  'says whether some of them came without one.';
+  'out: units, value and receipt of each layer. The field moved is the value of the units that moved last. '
+  'The field is_unvalued says whether some of them came without one.';
 create type valuation.entry as (
   type text, product_id uuid, sequence bigint, stock_movement_id uuid, kind text, quantity bigint,
   value bigint, pool_quantity bigint, pool_value bigint, last_unit_cost bigint, layers jsonb,

@@ -318,6 +318,7 @@ describe("the value of the stock", () => {
     assert.equal((await state())!.value, "5");
     await close("moving_average", "2026-01-03");
     assert.equal((await state())!.value, "5");
+    assert.equal((await state("moving_average", undefined, "2026-01-01"))!.value, "7");
   });
 
   test("starts again from the report before when the newest is void", async () => {

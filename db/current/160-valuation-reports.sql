@@ -191,7 +191,10 @@ select api_meta.allow('service_keeper', 'erp.goods_receipt', 'select (id, state)
 --!include valuation/newest_report.sql
 --!include valuation/day_of.sql
 --!include valuation/keep_places.sql
---!include valuation/report_hashes.sql
+--!include valuation/digest.sql
+--!include valuation/lines_hash.sql
+--!include valuation/state_hash.sql
+--!include valuation/report_hash.sql
 --!include valuation/total_report.sql
 --!include valuation/fill_report.sql
 --!include valuation/empty_report.sql
@@ -202,7 +205,12 @@ select api_meta.allow('service_keeper', 'erp.goods_receipt', 'select (id, state)
 --!include valuation/is_binding.sql
 --!include valuation/is_counted.sql
 --!include valuation/await_closing.sql
---!include valuation/keep_reports.sql
+--!include valuation/keep_report.sql
+--!include valuation/keep_report_parts.sql
+--!include valuation/keep_counted.sql
+--!include valuation/keep_prices.sql
+--!include valuation/keep_lines.sql
+--!include valuation/keep_tax_status.sql
 --!include erp/keep_currency_factor.sql
 
 create or replace trigger keep_report before update or delete on valuation.report

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
+import { voidReports } from "../lib/void-reports.ts";
 
 /** Orders with documents can't be deleted. */
 const hasNoDocument = "id not in (select order_id from erp.document)";
@@ -40,6 +41,7 @@ const statements = [
 
 describe("figures of orders, after a statement about many rows", () => {
   const used = useDatabase("template_demo");
+  before(() => used.client.query(voidReports));
 
   // One after the other, each on the results of the earlier ones
   for (const statement of statements) {

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { voidReports } from "../lib/void-reports.ts";
 
 let service: TestService;
 before(async () => {
@@ -123,6 +124,7 @@ describe("a numbered document", () => {
   });
 
   it("keeps its order", async () => {
+    await sql(voidReports);
     const [invoice] = await documents(invoices);
     await assert.rejects(sql("delete from erp.sales_order where id = $1", invoice.order), {
       code: "23001",

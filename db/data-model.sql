@@ -19,10 +19,11 @@ with topic (place, title, names) as (values
     erp.merchant, erp.invoice_figures, erp.invoice_tax, erp.invoice_form, erp.tax_reason, erp.document_file,
     erp.number_range_year, erp.channel_number_range, erp.number_gap}'),
   (8, 'Purchasing and goods receipts', '{erp.supplier_order, erp.supplier_order_line_item, erp.goods_receipt,
-    erp.goods_receipt_line_item, erp.stock_valuation_report, erp.admin_user}'),
-  (9, 'Events and webhooks', '{events.*}'),
-  (10, 'Credentials and administrators', '{auth.*}'),
-  (11, 'Other tables', '{}')
+    erp.goods_receipt_line_item, erp.admin_user}'),
+  (9, 'The value of the stock', '{valuation.*}'),
+  (10, 'Events and webhooks', '{events.*}'),
+  (11, 'Credentials and administrators', '{auth.*}'),
+  (12, 'Other tables', '{}')
 ),
 
 entity as (
@@ -58,7 +59,7 @@ link as (
 ),
 
 placed as (
-  select e.oid, e.name, coalesce(t.place, 11) as place
+  select e.oid, e.name, coalesce(t.place, 12) as place
   from entity e left join topic t on t.names && array[e.name, e.schema]
   where e.oid not in (select l.oid from link l)
 ),

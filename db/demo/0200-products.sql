@@ -77,6 +77,9 @@ select n, demo.id('product', n) as id, parent_n, kind, r, block,
 from priced;
 alter table demo.product add primary key (n);
 
+create function demo.serial_product() returns bigint language sql stable parallel safe
+return 200 * demo.scale() + 1;
+
 create function demo.ean13(n bigint) returns text language sql immutable parallel safe
 return (select digits
   || (10 - sum(substr(digits, i, 1)::integer * case when i % 2 = 0 then 3 else 1 end) % 10) % 10
@@ -84,7 +87,7 @@ return (select digits
 
 insert into erp.product (id, product_number, parent_id, canonical_product_id, name, description, gtin,
   manufacturer_number, unit_code, tax_rate,
-  is_batch_managed,
+  is_batch_managed, minimum_remaining_shelf_life_days, pick_order,
   storefront_variants, reorder_point, target_maximum_quantity, created_at, updated_at, translations)
 select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n - 1) end,
   -- Variants may leave name and description to their parent
@@ -97,6 +100,11 @@ select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n
   case when p.is_stocked and p.n % 10 <> 7 then demo.ean13(p.n) end,
   case when p.n % 5 <> 3 then 'M' || demo.padded(demo.pick(p.n, 'manufacturer', 100000), 5) || '-' || p.n end,
   case when p.n % 6 = 1 then 'H87' end, p.tax_rate, p.has_batches and p.is_stocked,
+  case when p.has_batches and p.is_stocked then case p.kind when 'food' then 30 else 60 end end,
+  case
+    when p.has_batches and p.is_stocked then 'first_expired'
+    when p.kind = 'gear' and p.n % 7 = 0 then 'first_in'
+    when p.kind = 'gear' and p.n % 7 = 1 then 'bin' end,
   case when p.n % 10 in (2, 5, 8) then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
     'productId', 'gid://storefront/Product/' || 7000000 + coalesce(p.parent_n, p.n),
     'variantId', case
@@ -154,7 +162,11 @@ select demo.batch_id(p.n, i), p.id,
     when (p.n + i) % 4 = 0
       then demo.one_of(p.n + i, 'comment', array['Röstung Brasilien', 'Best before in 12 months',
     'Contrôle qualité fait']) end,
-  case when (p.n + i) % 5 > 0 then at::date + 120 + demo.pick(p.n * 8 + i, 'best before', 400) end,
+  -- Few have expired, or are short of the promised shelf life
+  case
+    when (p.n + i) % 200 = 61 then demo.today()::date - 10
+    when (p.n + i) % 200 = 102 then demo.today()::date + 12
+    when (p.n + i) % 5 > 0 then demo.today()::date + 300 + demo.pick(p.n * 8 + i, 'best before', 1100) end,
   case when (p.n + i) % 5 > 2 then at::date - 3 - demo.pick(p.n * 8 + i, 'produced', 20) end,
   case when (p.n + i) % 4 > 1
     then 'LOT ' || demo.padded(demo.pick(p.n * 8 + i, 'supplier lot', 100000), 5) end,
@@ -172,3 +184,18 @@ from demo.stocked p, generate_series(1, p.batches) i, generate_series(1, 24) t
 where case
   when p.n = 15 and i = 1 then t <= 12
   else demo.pick((p.n * 8 + i) * 32 + t, 'batch tag', 40) = 0 end;
+
+-- A product with serial numbers, the last of all, so that it leaves the ids of the others as they are. Its
+-- units come from two lots
+insert into erp.product (id, product_number, name, gtin, manufacturer_number, tax_rate, is_batch_managed,
+  has_serial_numbers, created_at)
+values (demo.id('product', demo.serial_product()), 'AU-SN-01', 'Avalanche Transceiver Refuge',
+  demo.ean13(demo.serial_product()), 'AT-457', 19, true, true, demo.opening());
+insert into erp.product_price (product_id, currency_id, net, gross, linked)
+select demo.id('product', demo.serial_product()), c.id, demo.net(p.gross, 19), p.gross, true
+from erp.currency c cross join lateral (select round(299 * c.factor, 2) as gross) p;
+insert into erp.batch (id, product_id, number, production_date, supplier_lot, created_at)
+select demo.batch_id(demo.serial_product(), i), demo.id('product', demo.serial_product()),
+  'AT457-' || demo.padded(2600 + i, 6), demo.today()::date - 100 - i % 2 * 30, 'LOT AT-' || 1 + i % 2,
+  demo.today() - interval '20 days'
+from generate_series(1, 7) i;

@@ -1,19 +1,20 @@
 -- Warehouses, bins and where products are kept
 insert into erp.warehouse (
-  id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, created_at,
+  id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, gln, created_at,
   updated_at
 )
 values
   (
     demo.id('warehouse', 1), 'HAM', 'Zentrallager Hamburg', true, false, true, demo.address(1, 'Germany'),
-    demo.opening() - interval '20 days', null
+    -- GS1 keeps numbers that begin with 952 for examples
+    '9521000000179', demo.opening() - interval '20 days', null
   ),
   (demo.id('warehouse', 2), 'BRE', 'Wareneingang Bremen', false, true, true, demo.address(2, 'Germany'),
-    demo.opening() - interval '20 days',
+    '9521000000346', demo.opening() - interval '20 days',
     demo.opening()),
   (
     demo.id('warehouse', 3), 'LYO', 'Retours Lyon', false, false, false, null,
-    demo.opening() - interval '20 days', null
+    null, demo.opening() - interval '20 days', null
   );
 
 insert into erp.location (id, name, active, warehouse_id, storefront_id, created_at, updated_at)

@@ -190,13 +190,3 @@ update erp.supplier_order_line_item l set received_quantity = greatest(r.quantit
 from (select supplier_line_key as key, sum(quantity) as quantity
   from demo.receipt_line where state = 'completed' and supplier_line_key is not null group by 1) r
 where l.id = demo.id('supplier order line', r.key);
-
-insert into erp.stock_valuation_report (id, reference_date, created_at)
-select demo.id('stock valuation', n), (day + demo.age())::date, day + demo.age() + interval '4 days 9 hours'
-from (values (1, timestamptz '2024-12-31'), (2, timestamptz '2025-12-31')) v (n, day);
-insert into erp.stock_valuation_report_goods_receipt (stock_valuation_report_id, goods_receipt_id)
-select demo.id(
-  'stock valuation', case when at < timestamptz '2025-01-01' + demo.age() then 1 else 2 end
-), id
-from demo.receipt
-where state = 'completed' and at < timestamptz '2026-01-01' + demo.age();

@@ -118,7 +118,7 @@ select v.at, 9, i.n, p.n, case when p.has_batches then 1 + demo.pick(i.n, 'adjus
     case when is_in then special end,
   case when is_in then place_type else 'special_stock_location' end, case when is_in then place_id end,
     case when not is_in then special end,
-  case when process = 'stocktaking' then 'Inventur' end
+  case process when 'stocktaking' then 'Inventur' when 'api' then 'Regal für Regal' end
 from generate_series(1, demo.scale() * 270) as i (n)
 join demo.stocked p on p.s = 1 + demo.pick(i.n, 'adjusted product', (select count(*) from demo.stocked))
 join demo.home h on h.product_n = p.n and h.warehouse = 1 + i.n % 10 / 8,
@@ -129,6 +129,20 @@ lateral (select demo.moment('adjustment', i.n, demo.scale() * 270) as at,
   i.n % 10 in (0, 2, 4, 7)
     or i.n % 20 in (6, 9) as is_in,
       case when i.n % 10 in (4, 5) then 'import' else 'stock_correction' end as special) v;
+
+-- Serial numbers: seven units come in, one moves on, and one is disposed of. They are the newest movements,
+-- so that the ids of the others stay
+insert into demo.flow
+select at, 10, i, demo.serial_product(), i, 1, process,
+  case when step = 1 then 'special_stock_location' else 'bin_location' end,
+  case when step > 1 then demo.bin_id(1, 1) end, case when step = 1 then 'import' end,
+  case when step = 3 then 'special_stock_location' else 'bin_location' end,
+  case when step < 3 then demo.bin_id(1, step) end, case when step = 3 then 'stock_correction' end, null
+from (
+  values (1, 1, 7, 'csv_import_incoming'), (2, 3, 3, 'relocation'), (3, 5, 5, 'outgoing')
+) v (step, low, high, process)
+cross join lateral generate_series(low, high) i
+cross join lateral (select demo.today() - make_interval(secs => 4 - step) as at) t;
 
 -- The opening stock covers everything that later goes out before it comes in, and a little more for what is
 -- kept in stock
@@ -185,6 +199,36 @@ from (
 alter table demo.movement add primary key (n);
 analyze demo.movement;
 
+-- Bookings of the last nine months: a shipment is one call, everything else has a call of its own
+create table demo.booking as
+select n, at, process, comment, row_number() over (order by n) as nth, first_value(id) over of_call as id,
+  last_value(id) over of_call as last_id, row_number() over of_call = 1 as is_first
+from (
+  select m.*, sum((p.n is null)::integer) over (order by m.n) as call
+  from demo.movement m
+  left join demo.movement p on p.n = m.n - 1
+    and (p.process, p.at, p.destination_id) = (m.process, m.at, m.destination_id)
+  where m.process ^@ 'api' and m.at >= timestamptz '2025-09-01' + demo.age()
+) m
+window of_call as (partition by call order by n rows between unbounded preceding and unbounded following);
+alter table demo.booking add primary key (n);
+insert into ledger.booker (id, name) values
+  (demo.id('booker', 1), 'Warehouse terminal'), (demo.id('booker', 2), 'Shop'),
+  (demo.id('booker', 3), 'h.meyer')
+on conflict (id) do nothing;
+insert into ledger.booking (id, last_movement_id, booked_at, credential_id, administrator_id, request_id,
+  reference, reason, note)
+select id, last_id, at,
+  case when nth % 9 > 0 then demo.id('booker', case process when 'api_shipping' then 2 else 1 end) end,
+  case when nth % 9 = 0 then demo.id('booker', 3) end, case when nth % 9 > 0 then 'demo-' || nth end,
+  case when process <> 'api_shipping' and nth % 3 = 0 then 'ST-' || to_char(at, 'YYYY-MM') end,
+  case process when 'api' then 'counting_error'
+    when 'api_incoming' then demo.one_of(nth, 'reason in', '{found,counting_error}')
+    when 'api_outgoing' then demo.one_of(nth, 'reason out', '{damaged,expired,theft,sample,internal_use}')
+    when 'api_relocation' then case when nth % 2 = 0 then 'replenishment' end end,
+  comment
+from demo.booking where is_first order by n;
+
 insert into ledger.stock_movement (id, created_at, product_id, quantity, source_location_type_technical_name,
   source_warehouse_id,
   source_bin_location_id, source_order_id, source_return_order_id,
@@ -193,8 +237,8 @@ insert into ledger.stock_movement (id, created_at, product_id, quantity, source_
     destination_warehouse_id, destination_bin_location_id,
   destination_order_id, destination_return_order_id, destination_goods_receipt_id,
     destination_stock_container_id,
-    destination_special_stock_location_technical_name, process_type_technical_name, comment)
-select id, at, demo.id('product', product_n), quantity, source_type,
+    destination_special_stock_location_technical_name, process_type_technical_name, comment, booking_id)
+select m.id, m.at, demo.id('product', product_n), quantity, source_type,
   case when source_type = 'warehouse' then source_id end,
   case when source_type = 'bin_location' then source_id end,
     case when source_type = 'order' then source_id end,
@@ -207,8 +251,8 @@ select id, at, demo.id('product', product_n), quantity, source_type,
   case when destination_type = 'return_order' then destination_id end,
     case when destination_type = 'goods_receipt' then destination_id end,
     case when destination_type = 'stock_container' then destination_id end, destination_name,
-  process, comment
-from demo.movement order by n;
+  m.process, m.comment, b.id
+from demo.movement m left join demo.booking b using (n) order by n;
 
 insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
 select id, demo.batch_id(product_n, batch), quantity from demo.movement where batch is not null

@@ -74,12 +74,13 @@ export function actionButton(visit: Visit, action: string, label: string, isMain
 export interface FormField {
   name: string;
   label: string;
-  type?: "text" | "password";
+  type?: "text" | "password" | "date";
   value?: string;
   hint?: string | undefined;
   errors?: FieldErrors;
   autocomplete: string;
   maxlength?: number;
+  isOptional?: boolean;
 }
 
 /** A one-line text field with its label, hint and error. */
@@ -100,7 +101,7 @@ export function field({ name, label, type = "text", value = "", hint, errors, ..
       ${type === "text" && html`spellcheck="false" autocapitalize="none"`}
       ${described && html`aria-describedby="${described}"`}
       ${error && html`aria-invalid="true"`}
-      required
+      ${others.isOptional !== true && html`required`}
     />
   </div>`;
 }

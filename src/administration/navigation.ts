@@ -3,6 +3,7 @@ import { activity } from "./pages/activity-section.ts";
 import { explorerSection } from "./pages/explorer-section.ts";
 import { merchantPlanSection } from "./pages/plan-section.ts";
 import { operationsSection } from "./pages/operations-section.ts";
+import { reportsSection } from "./pages/reports-section.ts";
 import { credentialsSection } from "./pages/tokens/tokens-section.ts";
 import { versionsSection } from "./pages/versions-section.ts";
 import { webhooksSection } from "./pages/webhooks/webhooks-section.ts";
@@ -13,6 +14,6 @@ export const navigationFor = (hasExplorer: boolean) => [
     title: "Settings",
     sections: [credentialsSection, webhooksSection, versionsSection, merchantPlanSection],
   },
-  { title: "Records", sections: [operationsSection, activity] },
+  { title: "Records", sections: [reportsSection, operationsSection, activity] },
   { title: "You", sections: hasExplorer ? [explorerSection, account] : [account] },
 ];

@@ -30,8 +30,8 @@ export interface AdministrationOptions {
 /** A page, or the path that the browser is redirected to. */
 export type PageOrRedirect = Page | string;
 
-/** Answers a request. The ids are the path's parameters, in order. */
-export type PageHandler = (visit: Visit, ...ids: string[]) => PageOrRedirect | Promise<PageOrRedirect>;
+/** Answers a request; with null if it has sent a file. The ids are the path's parameters, in order. */
+export type PageHandler = (visit: Visit, ...ids: string[]) => PageOrRedirect | Promise<PageOrRedirect | null>;
 
 /** Pages by method and path, such as `GET /:id`. The first match counts. */
 export type Pages = Readonly<Record<string, PageHandler>>;
@@ -52,6 +52,7 @@ export function makeRouter(pages: Pages, first?: Link): Router {
     const [method, path = ""] = route.split(" ");
     router[method === "POST" ? "post" : "get"](path, async (request, response) => {
       const answer = await handle(getVisit(response), ...Object.values(request.params).map(String));
+      if (answer === null) return;
       if (typeof answer === "string") return response.redirect(303, answer);
       showPage(response, answer, path === "/" ? undefined : first);
     });

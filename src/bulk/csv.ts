@@ -12,7 +12,7 @@ import {
   isScalarType,
 } from "postgraphile/graphql";
 import type { FileRow } from "./chunks.ts";
-import { fromCell } from "./formulas.ts";
+import { fromCell } from "../lib/csv-cells.ts";
 import { maxRowBytes } from "./json-lines.ts";
 import { RefusedFile } from "./refused-file.ts";
 

@@ -1,5 +1,5 @@
 import type { ExportQueries } from "./export-query.ts";
-import { toCell } from "./formulas.ts";
+import { formatRow, toCell } from "../lib/csv-cells.ts";
 import type { Line } from "./export-lines.ts";
 
 /**
@@ -33,6 +33,3 @@ const cellText = (value: unknown): string => {
   if (typeof value === "string") return value;
   return value === null || value === undefined ? "" : JSON.stringify(value);
 };
-
-const formatRow = (cells: readonly string[]): string =>
-  cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",");

@@ -26,7 +26,7 @@ once; the database has only its hash. ${onDatabase}`,
   addPrintingAction(
     admin
       .command("create <name>")
-      .description("Makes an administrator. NAME is a user name or an e-mail address.")
+      .description("Creates an administrator. NAME is a user name or an e-mail address.")
       .option(...passwordStdin)
       .addHelpText(...examples("admin create anna@example.com")),
     async (name, options) => (await administrators()).createAdmin(name, options),
@@ -95,7 +95,7 @@ service. ${onDatabase}`,
     command
       .command("rotate")
       .description(
-        `Makes a new key that signs, in every process at once. The previous one is accepted until its tokens have expired, and
+        `Creates a new signing key, for every process at once. The previous one is accepted until its tokens have expired, and
 then retires by itself.`,
       )
       .addHelpText(...examples("keys rotate")),

@@ -49,7 +49,7 @@ change of a file.
 function addMigrations(db: Group): void {
   db.command("setup")
     .description(
-      "Makes roles and grants, and runs migrations, in the database of DATABASE_URL. Can be repeated.",
+      "Creates roles and grants, and runs migrations, in the database of DATABASE_URL. Can be repeated.",
     )
     .option("--new-password", "give the login roles a new password, even if they are there")
     .option(
@@ -95,7 +95,7 @@ function addMigrations(db: Group): void {
 
 function addDatabaseTools(db: Group): void {
   db.command("reset")
-    .description("Makes the development database anew, with demonstration data.")
+    .description("Recreates the development database, with demonstration data.")
     .option("--erase", "also that of DATABASE_URL")
     .addHelpText(...examples("db reset"))
     .action(async (options) => (await database()).reset(options));
@@ -132,7 +132,7 @@ them by eval "$(npx erp db env)".`,
 
 function addReleases(erp: Program): void {
   const release = erp.command("release").description(
-    `Makes, compares, extends and retires versions of the API. SLUG is 2027-01 for a stable version, of January, April, July or
+    `Creates, compares, extends and retires versions of the API. SLUG is 2027-01 for a stable version, of January, April, July or
 October, or 2027-02-unstable for a dated preview.`,
   );
   release

@@ -45,7 +45,7 @@ DATABASE_URL has its own tools: see docs/guides/backups.md.`,
   erp
     .command("restore")
     .description(
-      `Makes the service's own Postgres from a backup. It proves the books. Nothing is left of a restore that fails. PLACE is a
+      `Restores the service's own Postgres from a backup. It proves the books. Nothing is left of a restore that fails. PLACE is a
 folder of backups, of which the newest is taken, or one backup; or a file of \`pg_dump --format=custom\`, to move
 to another major version of Postgres. Exit code 1: refused or failed, or the books are wrong.`,
     )
@@ -62,7 +62,7 @@ to another major version of Postgres. Exit code 1: refused or failed, or the boo
 function addMerchants(group: Group): void {
   group
     .command("add <name>")
-    .description("Makes a database with its roles, an administrator and a credential for a new merchant.")
+    .description("Creates a database with its roles, an administrator and a credential for a new merchant.")
     .option("--host <host>", "a host name by which it is served; several times", collect)
     .option("--path", "serve it at /m/NAME, too")
     .addHelpText(...examples("merchants add acme --host api.acme.example"))

@@ -46,8 +46,8 @@ async function list(client: pg.Client, by: keyof typeof orders): Promise<string>
   const { rows } = await client.query<Operation>(
     `select ${columns} order by ${orders[by]} desc, id limit ${listed}`,
   );
-  if (rows.length === 0) return "No token has sent an operation in the last 14 days.";
-  const heads = ["operation", "requests", "total", "mean", "slowest", "tokens", "version and name"];
+  if (rows.length === 0) return "No credential has sent an operation in the last 14 days.";
+  const heads = ["operation", "requests", "total", "mean", "slowest", "credentials", "version and name"];
   const lines = rows.map((row) => [
     row.id,
     String(row.requests),
@@ -92,7 +92,7 @@ async function describeAdvice(
 async function show(client: pg.Client, id: string, adminUrl: string, isToTry: boolean): Promise<string> {
   const { rows } = await client.query<Operation>(`select ${columns} where id = $1`, [id]);
   const [operation] = rows;
-  if (!operation) throw new UserError(`No token has sent an operation ${id} in the last 14 days.`);
+  if (!operation) throw new UserError(`No credential has sent an operation ${id} in the last 14 days.`);
   const { version, name, document, statement } = operation;
   const { rows: senders } = await client.query<Sender>(
     `select c.name, sum(u.requests)::float8 as requests, sum(u.ms) as ms, max(u.day)::text as day
@@ -100,7 +100,7 @@ async function show(client: pg.Client, id: string, adminUrl: string, isToTry: bo
      where u.operation_id = $1 group by c.id order by 3 desc`,
     [id],
   );
-  const tokens = senders.map((one) => [
+  const credentials = senders.map((one) => [
     one.name,
     String(one.requests),
     milliseconds(one.ms),
@@ -108,7 +108,7 @@ async function show(client: pg.Client, id: string, adminUrl: string, isToTry: bo
   ]);
   const parts = [
     `${id} of ${version}${name === null ? "" : `, “${name}”`}\n\n${readableSignature(document)}`,
-    `Tokens\n\n${printFigures([["token", "requests", "total", ""], ...tokens])}`,
+    `Credentials\n\n${printFigures([["credential", "requests", "total", ""], ...credentials])}`,
   ];
   const statistics = (await readStatistics(adminUrl))?.filter(({ operation: one }) => one === id) ?? [];
   if (statistics.length > 0) parts.push(`In Postgres (pg_stat_statements)\n\n${printStatistics(statistics)}`);

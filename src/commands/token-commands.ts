@@ -34,7 +34,7 @@ function addCredentials(credential: Group): void {
   addPrintingAction(
     credential
       .command("create")
-      .description("Makes a credential. Its secret is shown once; the database has only its hash.")
+      .description("Creates a credential. Its secret is shown once; the database has only its hash.")
       .requiredOption("--name <name>", "what it is for")
       .option("--read <resources>", "resources that it may read, such as products,stocks, or all", collect)
       .option("--write <resources>", "resources that it may write, and so read", collect)

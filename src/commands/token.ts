@@ -55,7 +55,7 @@ export async function rotateCredential(given: string, overlap: number): Promise<
   const issued = await withCredential(given, (connection, id) =>
     credentials.rotateCredential(connection, id, overlap),
   );
-  const old = overlap === 0 ? "The old key has stopped." : `The old key stops in ${overlap} hours.`;
+  const old = overlap === 0 ? "The old secret has stopped." : `The old secret stops in ${overlap} hours.`;
   return {
     json: { id: issued.id, client_id: issued.clientId, client_secret: issued.clientSecret },
     text: `${old} Here is the new one.\n\n${describeCredentials(issued)}`,

@@ -56,7 +56,7 @@ async function recreateWithout(
     return false;
   }
   say(
-    `\n${paint("bold", `${what} is gone.`)} The database is made anew without it, with demonstration data.`,
+    `\n${paint("bold", `${what} is gone.`)} The database is recreated without it, with demonstration data.`,
   );
   const begin = performance.now();
   const aside = await resetDatabase(adminUrl, { locks, onWait: say, rehearsal });

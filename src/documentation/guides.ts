@@ -47,6 +47,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "stock",
         "purchasing",
         "shipping",
+        "holding",
         "invoicing",
         "webhooks",
         "live",

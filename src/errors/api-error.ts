@@ -76,6 +76,12 @@ export const errorCodes = {
     meaning:
       "The aggregate has more than 100,000 entries, or 1,000 groups. Narrow the list by a filter, and add up the parts.",
   },
+  AS_OF_TOO_LATE: {
+    retryable: true,
+    status: "200",
+    meaning:
+      "No stock movement has this `sequence` yet, or a booking that is still open may happen before the `moment`. Give an earlier one, or retry a little later.",
+  },
   QUERY_TOO_DEEP: {
     retryable: false,
     status: "200 or 400",

@@ -78,6 +78,16 @@ const tooManyGroups: DatabaseFailure = {
   message: "There are more than 1,000 groups. Narrow the entries down by a filter, or group by less.",
 };
 
+const eitherOr: DatabaseFailure = {
+  code: "BAD_USER_INPUT",
+  message: "Give either sequence or moment, and not both.",
+};
+const tooLate: DatabaseFailure = {
+  code: "AS_OF_TOO_LATE",
+  message:
+    "The sequence is greater than the number of every stock movement, or the moment is later than the beginning of a booking that is still open. Give an earlier one, or retry a little later.",
+};
+
 /** Errors for clients, by the SQLSTATE of Postgres or the error code of Node's sockets. */
 const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57014": timeout, // query_canceled: statement_timeout
@@ -105,6 +115,8 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   UE007: tooMuch, // raised by erp.require_countable
   UE008: tooManyGroups,
   UE006: tooBroad, // raised by search.require_few
+  UE010: eitherOr, // raised by ledger.span_of
+  UE011: tooLate,
   EADDRNOTAVAIL: unavailable,
   EAI_AGAIN: unavailable, // the name can't be looked up at the moment
   ECONNABORTED: unavailable,

@@ -93,5 +93,6 @@ const sendPicture: RequestHandler = (request, response, next) => {
 export const schemaFile =
   (find: FindPage): RequestHandler =>
   async (request, response) => {
-    sendPage(request, response, (await find(request.path))!);
+    // The path may have escapes, such as un%73table; the version was found by the decoded one
+    sendPage(request, response, (await find(decodeURIComponent(request.path)))!);
   };

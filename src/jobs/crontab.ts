@@ -17,6 +17,8 @@ const prune = retentionRules.map(({ task }, n) => `${17 + 5 * n} * * * * ${task}
 // Hourly is enough: a retired key is refused whether or not it is erased
 const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
+const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
+
 // Declaring a backfill queues a job; this one continues after a process was killed
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 
@@ -24,6 +26,7 @@ const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 export const upkeep: readonly string[] = [
   "fill_default_currency_prices",
   "erase_retired_keys",
+  "close_ledger",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -34,6 +37,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     fillPrices,
     ...prune,
     eraseKeys,
+    closeLedger,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

@@ -36,11 +36,19 @@ export function makeTasks(
     ...Object.fromEntries(retentionRules.map((one) => [one.task, pruneTask(one, onPruned)])),
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
       void (await query("select auth.erase_retired_keys()")),
+    close_ledger: async (_payload: unknown, helpers: JobHelpers) =>
+      inBatches(helpers, () => closeNext(helpers)),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal, read })),
     }),
   };
+}
+
+/** Closes a month of the ledger, and returns whether there was one. */
+async function closeNext({ query }: JobHelpers): Promise<boolean> {
+  const { rows } = await query<{ closed: boolean }>("select ledger.close_next() as closed");
+  return rows[0]!.closed;
 }
 
 /** Makes the task that deletes a kind of data by age. Each batch is one statement. */

@@ -4,7 +4,7 @@ import type { FileMigration } from "./graphile-migrate-private.ts";
 import { readCommittedHashes, removeBlankFiles } from "./migration-files.ts";
 
 const explanation =
-  "so those here can't bring it up to date, and nothing in it was changed. Such a database is made anew: remove the folder of " +
+  "so those here can't bring it up to date, and nothing in it was changed. Recreate such a database: remove the folder of " +
   "the service's own Postgres (DATA_DIRECTORY, .data if not set) and start again; or create an empty database, and run " +
   "`npx erp db setup` with its DATABASE_URL. docs/guides/upgrading.md says more.";
 
@@ -65,7 +65,7 @@ const otherMigrations = () =>
 
 const otherSince = (name: string) =>
   new UserError(
-    `This database has had another db/committed/${name} than the one here, which was committed anew since, or comes from ` +
+    `This database has had another db/committed/${name} than the one here, which was committed again since, or comes from ` +
       `another branch; ${explanation} To keep its data, go back to the files that it has had, take them back by ` +
       "`npx erp db uncommit`, and come here again.",
   );

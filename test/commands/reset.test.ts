@@ -85,7 +85,7 @@ test("deleting a file of db/current undoes what it did; who may log in stays, an
   await watching.said(/Type 'Note' was added/);
   await rm(join(project.path, file));
   await watching.said(
-    /5-try\.sql is gone\. The database is made anew without it, with demonstration data\.\n/,
+    /5-try\.sql is gone\. The database is recreated without it, with demonstration data\.\n/,
   );
   // What the file had changed may be told in between
   await watching.said(
@@ -145,7 +145,7 @@ test("a file that is deleted while nobody watches is noticed at the next start",
   assert.equal(await watching.ended, 0, watching.output());
   await rm(join(project.path, "db/current/6-try.sql"));
   watching = project.start(["db", "watch"]);
-  await watching.said(/6-try\.sql is gone\. The database is made anew without it/);
+  await watching.said(/6-try\.sql is gone\. The database is recreated without it/);
   await watching.said(/All as it was before is in the database erp_before_reset/);
   assert.deepEqual(await rows("select to_regclass('erp.note') as note"), [{ note: null }]);
 });

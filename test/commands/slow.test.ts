@@ -42,7 +42,7 @@ async function send(name: string, queries: readonly string[]): Promise<void> {
 
 test("operations are listed by the time that they take, and one is shown with what it needs", async () => {
   const [none = ""] = await outputs([]);
-  assert.match(none, /^No token has sent/);
+  assert.match(none, /^No credential has sent/);
   await admin.query("set session_replication_role = replica");
   await admin.query(
     `insert into erp.customer (customer_number, email, first_name, last_name, group_id, sales_channel_id)
@@ -118,5 +118,5 @@ test("an id that nobody has sent, and wrong arguments, are told", async () => {
     results.map(({ exitCode }) => exitCode),
     [1, 2, 2],
   );
-  assert.match(results[0]!.stderr, /No token has sent an operation 0123456789abcdef/);
+  assert.match(results[0]!.stderr, /No credential has sent an operation 0123456789abcdef/);
 });

@@ -10,12 +10,13 @@ import { insertBookings } from "./insert-bookings.ts";
 // both ways, each undone again, and must leave the same rows and the same events behind.
 
 type Place = [type: string, key: string];
+type Result = { events: [topic: string, entity: string][] | null };
 
 /** What the database must hold afterwards, but for ids that are drawn and moments. */
 const state = `
   with place as (select id, product_id || ' ' || place as name from ledger.stock)
   select jsonb_build_object(
-    'movements', (select jsonb_agg(to_jsonb(m) - '{id,transaction_id,created_at,microseconds}'::text[] order by m.id)
+    'movements', (select jsonb_agg(to_jsonb(m) - '{id,transaction_id,created_at,microseconds,booking_id}'::text[] order by m.id)
       from ledger.stock_movement m where m.id > $1::uuid),
     'batches', (select jsonb_agg(jsonb_build_array(b.batch_id, b.quantity, n.nth) order by n.nth, b.batch_id)
       from ledger.stock_movement_batch b
@@ -159,23 +160,57 @@ describe("bookings, directly and by triggers", () => {
       () => insertBookings(rows, directly.movements, directly.batches ?? []),
       true,
     );
-    assert.deepEqual(byTriggers, directly);
+    const twice = await toldTwice(byTriggers);
+    assert.deepEqual(without(byTriggers, twice), without(directly, twice));
     return true;
   };
+
+  /** Products that triggers tell of a second time: when they insert movements, they don't know yet that a batch is on hold. */
+  const toldTwice = async ({ events }: Result): Promise<Set<string>> => {
+    const told = (events ?? []).filter(([topic]) => topic === "product.updated").map(([, entity]) => entity);
+    const again = new Set(told.filter((entity, nth) => told.indexOf(entity) < nth));
+    const held = await rows("select product_id from erp.batch where is_held");
+    for (const entity of again) assert.ok(held.some(({ product_id }) => product_id === entity));
+    return again;
+  };
+  const without = (result: Result, told: ReadonlySet<string>) => ({
+    ...result,
+    events: result.events?.filter(([topic, entity]) => topic !== "product.updated" || !told.has(entity)),
+  });
+  /** Puts a batch on hold, or releases it; or lets a warehouse stop or start to sell. */
+  const turn = (nth: number) =>
+    nth < 4
+      ? rows(
+          `update erp.batch set is_held = not is_held, held_at = case when not is_held then now() end where id = $1`,
+          [products.flatMap(({ batches }) => batches)[nth]],
+        )
+      : rows(
+          `update erp.warehouse set is_stock_available_for_sale = not is_stock_available_for_sale where id = $1`,
+          [places[nth - 4]![1]],
+        );
 
   it(`leave the same behind, seed ${seed}`, async () => {
     let booked = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.array(
-          fc.oneof({ weight: 6, arbitrary: fc.array(draft, { minLength: 1, maxLength: 6 }) }, fc.nat(3)),
-          { minLength: 4, maxLength: 8 },
+          fc.oneof(
+            { weight: 6, arbitrary: fc.array(draft, { minLength: 1, maxLength: 6 }) },
+            { weight: 3, arbitrary: fc.record({ turned: fc.nat(5) }) },
+            fc.nat(3),
+          ),
+          { minLength: 6, maxLength: 12 },
         ),
         async (calls) => {
           await rows("begin");
           try {
             await rows("select set_config('service.request_id', 'both ways', true)");
             for (const call of calls) {
+              if (typeof call === "object" && "turned" in call) {
+                await turn(call.turned);
+                await assertProof(used.client);
+                continue;
+              }
               const book =
                 typeof call === "number"
                   ? () => count(products[call]!.id, 40 + call)
@@ -248,7 +283,7 @@ describe("bookings, directly and by triggers", () => {
       answers.findIndex((other) => other.payload?.stock_movements[0] === payload?.stock_movements[0]),
     ]);
   /** Runs of the products have their order, each by itself. */
-  const byEntity = (result: { events: [topic: string, entity: string][] | null }) => ({
+  const byEntity = (result: Result) => ({
     ...result,
     movements: null,
     events: result.events?.toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other))),

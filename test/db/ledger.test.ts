@@ -11,8 +11,24 @@ const narrowRoles = [
   "service_ledger",
   "service_booker",
 ];
-const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "ledger.stock_count"];
+const ledgerTables = {
+  "ledger.stock_movement": "quantity",
+  "ledger.stock_movement_batch": "quantity",
+  "ledger.stock_count": "quantity",
+  "ledger.booking": "note",
+};
 const denied = { code: "42501" };
+
+/** Functions that the role of the API may call, which read with the rights of their owners, and what is asked of them. */
+const readers = {
+  "ledger.batch_quantity_as_of": "'BATCH', null, null, '2026-01-01'",
+  "ledger.quantity_as_of": "'PRODUCT', null, null, null, '2026-01-01'",
+  "ledger.stock_card": "'PRODUCT', null, null, null, '2020-01-01', null",
+  "valuation.cost_of_fulfillment": "'FULFILLMENT'",
+  "valuation.cost_of_order": "'ORDER'",
+  "valuation.margin_of_order": "'ORDER'",
+  "valuation.stock_value": "null, null, null, null, null",
+};
 
 describe("the ledger", () => {
   // Before the database goes, in which nothing stays
@@ -49,14 +65,14 @@ describe("the ledger", () => {
   describe("can only be added to", () => {
     for (const role of narrowRoles) {
       it(`by ${role} neither`, async () => {
-        for (const table of ledgerTables) {
+        for (const [table, column] of Object.entries(ledgerTables)) {
           const held = await rows(
             `select r as right from unnest(array['update', 'delete', 'truncate', 'trigger']) r
              where has_table_privilege($1, $2, r) or (r = 'update' and has_any_column_privilege($1, $2, r))`,
             [role, table],
           );
           assert.deepEqual(held, []);
-          await assert.rejects(as(role, `update ${table} set quantity = quantity`), denied);
+          await assert.rejects(as(role, `update ${table} set ${column} = ${column}`), denied);
           await assert.rejects(as(role, `delete from ${table}`), denied);
           await assert.rejects(as(role, `truncate ${table} cascade`), denied);
         }
@@ -64,7 +80,7 @@ describe("the ledger", () => {
     }
 
     it("and by the booking roles alone", async () => {
-      for (const table of ledgerTables) {
+      for (const table of Object.keys(ledgerTables)) {
         const adding = await rows(
           "select r as role from unnest($2::text[]) r where has_any_column_privilege(r, $1, 'insert')",
           [table, narrowRoles],
@@ -92,16 +108,89 @@ describe("the ledger", () => {
     });
   });
 
+  it("has a clock that no serving role can move", async () => {
+    const roles = await rows("select name from api_meta.own_role where is_serving order by 1");
+    assert.ok(roles.length >= narrowRoles.length);
+    for (const { name } of roles)
+      for (const signature of ["moment()", "moment_of_statement()"]) {
+        const moved = `function ledger.${signature} returns timestamptz language sql stable return now() - interval '1 day'`;
+        await assert.rejects(as(name, `create or replace ${moved}`), denied, name);
+        await assert.rejects(as(name, `drop function ledger.${signature} cascade`), denied, name);
+        await assert.rejects(as(name, `alter function ledger.${signature} owner to ${name}`), denied, name);
+      }
+  });
+
+  describe("proves that each movement is in its booking", () => {
+    for (const [fault, figures] of [
+      [
+        "update ledger.stock_movement set booking_id = uuidv7() where id = $1",
+        ["booking.movements", "stock_movement.booking_id"],
+      ],
+      ["update ledger.stock_movement set microseconds = 1 where id = $1", ["stock_movement.booking_id"]],
+      ["update ledger.stock_movement set transaction_id = 1 where id = $1", ["booking.transaction"]],
+      ["update ledger.stock_movement set booking_id = null where id = $1", ["booking.movements"]],
+      ["delete from ledger.booking where last_movement_id = $1", ["stock_movement.booking_id"]],
+    ] as const)
+      it(fault, async () => {
+        const [last] = await rows(
+          "select last_movement_id as id, id as booking from ledger.booking where id <> last_movement_id limit 1",
+        );
+        await used.client.query("begin");
+        try {
+          await used.client.query(
+            "alter table ledger.stock_movement disable trigger user; alter table ledger.booking disable trigger user",
+          );
+          await used.client.query(
+            "update ledger.stock_movement set transaction_id = 2 where booking_id = $1",
+            [last.booking],
+          );
+          await used.client.query(fault, [last.id]);
+          const found = await rows("select distinct figure from ledger.proof order by 1");
+          assert.deepEqual(
+            found.map(({ figure }) => figure),
+            figures,
+          );
+        } finally {
+          await used.client.query("rollback");
+        }
+      });
+  });
+
   describe("is out of reach for the role of the API", () => {
     it("which may call what runs mutations, and nothing else that changes something", async () => {
       const callable = await rows(
         `select p.oid::regproc::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-         where n.nspname ~ '^(erp|ledger|mutation|auth|events|api_.*)$' and (p.provolatile = 'v' or n.nspname <> 'auth')
+         where n.nspname ~ '^(erp|ledger|valuation|mutation|auth|events|api_.*)$' and (p.provolatile = 'v' or p.prosecdef and n.nspname <> 'auth')
            and p.oid <> all ('{erp.localized(jsonb),erp.open_transactions(),"erp.require_countable(numeric,bigint)",events.readable_topics()}'::regprocedure[]) and has_function_privilege('service_api', p.oid, 'execute')
          order by 1`,
       );
       const names = callable.map(({ name }) => name);
-      assert.deepEqual(names, ["mutation.rehearse", "mutation.run", "mutation.run_together"]);
+      assert.deepEqual(names, [
+        ...Object.keys(readers).filter((name) => name.startsWith("ledger.")),
+        "mutation.rehearse",
+        "mutation.run",
+        "mutation.run_together",
+        ...Object.keys(readers).filter((name) => name.startsWith("valuation.")),
+      ]);
+    });
+
+    it("which reads nothing without scopes through functions that read with more rights", async () => {
+      const [ids] = await rows(
+        `select o.id as "ORDER", f.id as "FULFILLMENT", m.product_id as "PRODUCT", b.batch_id as "BATCH"
+         from erp.fulfillment_line_item l join erp.fulfillment f on f.id = l.fulfillment_id
+         join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
+         join ledger.stock_movement m on m.id = k.stock_movement_id join erp.sales_order o on o.id = m.destination_order_id
+         join ledger.stock_movement_batch b on b.stock_movement_id = m.id
+         where f.state = 'Fulfilled' and o.state = 'completed' order by m.id limit 1`,
+      );
+      const scopes = "batches:read stocks:read valuation:read orders:read";
+      for (const [name, given] of Object.entries(readers)) {
+        const call = `${name}(${given.replaceAll(/[A-Z]{5,}/g, (word) => ids[word])})`;
+        const statement = `select count(*)::integer as read from ${call} x where to_jsonb(x) <> 'null' and to_jsonb(x)::text ~ '[1-9]'`;
+        assert.deepEqual(await as("service_api", statement), [{ read: 0 }], call);
+        const [{ read }] = await as("service_api", statement, scopes);
+        assert.ok(read > 0, call);
+      }
     });
 
     for (const statement of [

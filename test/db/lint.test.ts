@@ -49,6 +49,8 @@ const mistakes: Record<string, string | string[]> = {
     "create function erp.f() returns void language sql set search_path = pg_catalog, pg_temp as $$ with made as (insert into erp.tag (name) select x.name from (select name from erp.tag order by name) x returning id) select from made $$",
   "one-scope-per-table":
     "create view api_unstable.t as select c.id from erp.customer c; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes orders:read'",
+  "moved-clock":
+    "create or replace function ledger.moment() returns timestamptz language sql volatile return clock_timestamp() + interval '1 day'",
   "mutation-tags":
     "comment on function api_unstable.stock_set(api_unstable.stock_set_input) is E'@requiresScopes stocks:write\\n@userErrors TOO_BAD\\nSets stock.'",
   "never-null": [

@@ -54,10 +54,7 @@ const refusals: [constraint: string, statement: string][] = [
     "product_supplier_configuration_has_one_default",
     "insert into erp.product_supplier_configuration (product_id, supplier_id, supplier_is_default) select c.product_id, s.id, true from erp.product_supplier_configuration c, erp.supplier s where c.supplier_is_default and not exists (select from erp.product_supplier_configuration o where o.product_id = c.product_id and o.supplier_id = s.id) limit 1",
   ],
-  [
-    "product_stock_not_for_sale_is_part_of_physical_stock",
-    "update erp.product set stock_not_available_for_sale = physical_stock + 1",
-  ],
+  ["product_stock_not_for_sale_is_not_negative", "update erp.product set stock_not_available_for_sale = -1"],
   [
     "stock_quantity_is_not_negative",
     "update ledger.stock set quantity = -1 where location_type_technical_name = 'warehouse'",

@@ -7,7 +7,7 @@ export const state = `
   with name as (select id, product_id || ' ' || place as name from ledger.stock),
     nth as (select id, row_number() over (order by id) as nth from ledger.stock_movement where id > $2::uuid)
   select jsonb_build_object(
-    'movements', (select jsonb_agg(to_jsonb(m) - '{id,transaction_id,created_at,microseconds}'::text[] order by m.id)
+    'movements', (select jsonb_agg(to_jsonb(m) - '{id,transaction_id,created_at,microseconds,booking_id}'::text[] order by m.id)
       from ledger.stock_movement m where m.id > $2::uuid),
     'batches', (select jsonb_agg(jsonb_build_array(b.batch_id, b.quantity, n.nth) order by n.nth, b.batch_id)
       from ledger.stock_movement_batch b join nth n on n.id = b.stock_movement_id),

@@ -76,7 +76,7 @@ export async function missingValues(client: pg.Client): Promise<string[]> {
     join pg_namespace n on n.oid = k.connamespace and n.nspname in ('erp', 'ledger', 'events')
     join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
     where k.contype = 'c' and cardinality(k.conkey) = 1 and pg_get_constraintdef(k.oid) ~ '= ANY \\(+ARRAY\\[''|= ANY \\(ARRAY\\['
-      and a.atttypid = 'text'::regtype
+      and a.atttypid = 'text'::regtype and k.conrelid <> 'erp.merchant'::regclass -- has one row
     union all
     values ('ledger.stock_movement', 'process_type_technical_name', (select array_agg(technical_name) from ledger.process_type)),
       ('ledger.stock_movement', 'source_special_stock_location_technical_name', (select array_agg(technical_name) from ledger.special_stock_location)),

@@ -17,6 +17,16 @@ interface Guide {
 const guides: Record<string, Guide> = {
   "README.md": { read: ["orders", "products"], write: [] },
   "docs/guides/stock.md": { read: ["products", "warehouses"], write: ["stocks"] },
+  "docs/guides/bookings.md": {
+    read: ["products", "warehouses"],
+    write: ["stocks"],
+    version: "unstable",
+  },
+  "docs/guides/past-stock.md": {
+    read: ["products", "warehouses", "stocks", "batches"],
+    write: [],
+    version: "unstable",
+  },
   "docs/guides/purchasing.md": {
     read: ["products", "suppliers", "warehouses", "stocks", "currencies"],
     write: ["supplier_orders", "goods_receipts"],
@@ -25,13 +35,44 @@ const guides: Record<string, Guide> = {
     read: ["products", "fulfillment_orders", "stocks", "documents", "warehouses"],
     write: ["orders"],
   },
+  "docs/guides/recalls.md": {
+    read: [
+      ...[
+        "batches",
+        "stocks",
+        "orders",
+        "customers",
+        "fulfillment_orders",
+        "shipping_labels",
+        "goods_receipts",
+      ],
+      ...["supplier_orders", "suppliers", "products", "warehouses"],
+    ],
+    write: [],
+    version: "unstable",
+  },
   "docs/guides/loading.md": { read: ["currencies"], write: ["products"], version: "unstable" },
   "docs/guides/webhooks.md": {
     read: ["orders", "products"],
     write: ["webhook_subscriptions", "all_webhook_subscriptions"],
     version: "unstable",
   },
+  "docs/guides/holding.md": {
+    read: ["products", "batches", "stocks", "warehouses"],
+    write: ["batches"],
+    version: "unstable",
+  },
+  "docs/guides/valuation.md": {
+    read: ["valuation", "products", "orders", "fulfillment_orders"],
+    write: ["valuation"],
+    version: "unstable",
+  },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
+  "docs/guides/batches.md": {
+    read: ["products", "batches", "stocks", "warehouses"],
+    write: ["products", "batches", "stocks", "goods_receipts"],
+    version: "unstable",
+  },
 };
 
 const root = new URL("../../", import.meta.url);

@@ -44,10 +44,10 @@ for (const version of ["2026-06-unstable", "unstable"]) {
           const { edges, pageInfo } = body.data[list];
           assert.ok(edges.length > 0, "no rows");
           for (const { node } of edges) {
-            // Images are known by their product and place, the batches of stock by both
+            // Images are known by their product and place, the batches of stock by both, reasons by their code
             assert.match(
               node.id,
-              new RegExp(`^gid://service/${type.name}/[0-9a-f-]{36}(/(\\d+|[0-9a-f-]{36}))?$`),
+              new RegExp(`^gid://service/${type.name}/([0-9a-f-]{36}(/(\\d+|[0-9a-f-]{36}))?|[a-z_]+)$`),
             );
             for (const [name, value] of Object.entries(node)) if (value !== null) seen.add(name);
           }

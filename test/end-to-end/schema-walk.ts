@@ -49,10 +49,14 @@ export function nodeType(field: GraphQLField<unknown, unknown>): GraphQLObjectTy
 export function everything(type: GraphQLObjectType, first = 2): string {
   const parts = Object.values(type.getFields()).map((field) => {
     const named = getNamedType(field.type);
-    if (isLeafType(named)) return field.name;
-    if (isConnection(field)) return `${field.name}(first: ${first}) { ${page("id")} }`;
-    if (isObjectType(named) && "id" in named.getFields()) return `${field.name} { id }`;
-    return `${field.name} { ${Object.keys((named as GraphQLObjectType).getFields()).join(" ")} }`;
+    const past = field.args.find(({ name }) => name === "moment" || name === "since")?.name;
+    const given = past === undefined ? "" : `${past}: "2026-05-01T00:00:00Z"`;
+    const call = `${field.name}${given && `(${given})`}`;
+    if (isLeafType(named)) return call;
+    if (isConnection(field))
+      return `${field.name}(${given && `${given}, `}first: ${first}) { ${page("id")} }`;
+    if (isObjectType(named) && "id" in named.getFields()) return `${call} { id }`;
+    return `${call} { ${Object.keys((named as GraphQLObjectType).getFields()).join(" ")} }`;
   });
   return ["__typename", ...parts].join(" ");
 }

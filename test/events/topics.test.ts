@@ -103,6 +103,15 @@ describe("topics", () => {
       await shop.cancel(shipped.fulfillments[0].id);
       const other = await shop.order([{ product: "nail", quantity: 1 }], [{ lines: [[0, 1]] }]);
       await mutate("fulfillmentOrderCancel", { id: other.fulfillmentOrders[0]!.id });
+      const select = "stockValuationReport { id }";
+      const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+      const { stockValuationReport: draft } = await mutate(
+        "stockValuationReportCreate",
+        { referenceDate: day },
+        select,
+      );
+      await mutate("stockValuationReportClose", { id: draft.id }, select);
+      await mutate("stockValuationReportVoid", { id: draft.id, reason: "Test" }, select);
       // By other programs
       await shop.owner.query(`
         insert into erp.product (product_number, name) values ('saw', 'Saw');

@@ -73,6 +73,12 @@ const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
     );
     return ask("{ fulfillments { aggregates { count } } }");
   },
+  async AS_OF_TOO_LATE() {
+    await service.owner.query("insert into erp.product (product_number, name) values ('P', 'Past')");
+    return ask(
+      '{ products(first: 1) { edges { node { physicalStockAsOf(moment: "2999-01-01T00:00:00Z") } } } }',
+    );
+  },
   QUERY_TOO_DEEP: () => ask(`{ ${"a { ".repeat(30)} b ${"}".repeat(30)} }`),
   QUERY_TOO_COMPLEX: () => ask(`{ ${"__typename ".repeat(5_000)} }`),
   async THROTTLED() {

@@ -30,6 +30,9 @@ test("the schema of each version is served as SDL, and again only when it has ch
     }
     assert.equal((await get(pathOf(slug), { "if-none-match": '"other"' })).status, 200);
   }
+  // A version may be written with escapes
+  const escaped = await get(pathOf("un%73table"));
+  assert.deepEqual([escaped.status, escaped.text], [200, (await get(pathOf("unstable"))).text]);
   const unknown = await get(pathOf("2020-01"));
   assert.deepEqual([unknown.status, unknown.codes], [400, ["SERVICE_GRAPHQL__UNSUPPORTED_API_VERSION"]]);
 });

@@ -173,6 +173,7 @@ test("nothing is imported unless it is asked for", () => {
     "prune_operations",
     "prune_audit",
     "erase_retired_keys",
+    "close_ledger",
   ]);
   assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);
 });

@@ -5,7 +5,7 @@ import type { ClientBase, Pool } from "pg";
 export async function ledgerDifferences(client: ClientBase | Pool): Promise<Record<string, string>[]> {
   const { rows } = await client.query<Record<string, string>>({
     name: "proof",
-    text: "select figure, stored, expected from ledger.proof limit 5",
+    text: "select figure, stored, expected from ledger.proof union all select figure, stored, expected from valuation.proof limit 5",
   });
   return rows;
 }

@@ -13,7 +13,7 @@ import type { TestDatabase } from "../lib/database.ts";
 const firstHash = "sha1:93723be5d05e8cc98ccb5994766a5a7e9824956c";
 const formerHash = "sha1:e5617d88ba3752d64d0806b37c14ac32f6fe9bdb";
 const says =
-  /made by other migrations than those of db\/committed.*nothing in it was changed.*made anew.*DATA_DIRECTORY.*npx erp db setup/s;
+  /made by other migrations than those of db\/committed.*nothing in it was changed.*Recreate such a database.*DATA_DIRECTORY.*npx erp db setup/s;
 
 /** The content of a database, including its list of migrations and the password of the service. */
 async function contents(client: pg.Client): Promise<Map<string, string>> {

@@ -348,11 +348,9 @@ describe("the exchange rate of a receipt", () => {
     assert.deepEqual(refusals(await mutate("goodsReceiptUpdate", { id: receipt.id, currencyFactor: 0 })), [
       ["OUT_OF_RANGE", "currencyFactor"],
     ]);
-    await shop.owner.query(
-      `with report as (insert into erp.stock_valuation_report (reference_date) values (current_date) returning id)
-       insert into erp.stock_valuation_report_goods_receipt select id, $1 from report`,
-      [uuidOf(receipt.id)],
-    );
+    await shop.owner.query("insert into valuation.counted_receipt (goods_receipt_id) values ($1)", [
+      uuidOf(receipt.id),
+    ]);
     const locked = await mutate("goodsReceiptUpdate", { id: receipt.id, currencyFactor: 6 });
     assert.deepEqual(refusals(locked), [["CURRENCY_FACTOR_LOCKED", "currencyFactor"]]);
   });

@@ -26,6 +26,10 @@ const mistakes: [input: object, code: string, field: string][] = [
   [{ code: "ä".repeat(101) }, "OUT_OF_RANGE", "code"],
   [{ name: " " }, "INVALID", "name"],
   [{ name: "n".repeat(256) }, "OUT_OF_RANGE", "name"],
+  [{ gln: "9521000000171" }, "INVALID", "gln"],
+  [{ gln: "96385074" }, "INVALID", "gln"],
+  [{ gln: "" }, "INVALID", "gln"],
+  [{ gln: "952100000017" + "۹" }, "INVALID", "gln"],
   [{ address: "Hafenweg 1" }, "INVALID", "address"],
   [{ address: ["Hafenweg 1"] }, "INVALID", "address"],
   [{ address: 1 }, "INVALID", "address"],
@@ -250,5 +254,34 @@ describe("warehouseDelete", () => {
   it("refuses what is no id of a warehouse", async () => {
     for (const id of [bench.bin, "gid://service/Warehouse/x"])
       assert.deepEqual((await bench.send("warehouseDelete", { id })).codes, ["BAD_USER_INPUT"]);
+  });
+});
+
+describe("the GLN of a warehouse", () => {
+  const select = "warehouse { id gln }";
+
+  it("is set when it is made, changed, kept and removed", async () => {
+    const made = await bench.mutate(
+      "warehouseCreate",
+      { code: "GLN", name: "GLN", gln: "9521000000179" },
+      select,
+    );
+    assert.deepEqual(made.userErrors, []);
+    const { id, gln } = made.warehouse;
+    const glns = [gln];
+    for (const change of [{ gln: "9521000000346" }, { name: "Other" }, { gln: null }])
+      glns.push((await bench.mutate("warehouseUpdate", { id, ...change }, select)).warehouse.gln);
+    assert.deepEqual(glns, ["9521000000179", "9521000000346", "9521000000346", null]);
+  });
+
+  it("is taken by upserts, which refuse a wrong check digit by row", async () => {
+    const warehouses = [
+      { code: "GLN", name: "GLN", gln: "9521000000179" },
+      { code: "GLN2", name: "GLN 2", gln: "9521000000170" },
+    ];
+    const select = "results { outcome userErrors { code field } } warehouses { gln }";
+    const payload = await bench.mutate("warehousesUpsert", { warehouses, partial: true }, select);
+    assert.deepEqual(payload.warehouses, [{ gln: "9521000000179" }]);
+    assert.deepEqual(payload.results[1].userErrors, [{ code: "INVALID", field: ["warehouses", "1", "gln"] }]);
   });
 });

@@ -290,3 +290,18 @@ it("a batch that is on no shelf any more keeps its history", async () => {
   );
   assert.match(uuidOf(nodesOf(batch.stockMovements)[0].stockMovement.id), /^[0-9a-f-]{36}$/);
 });
+
+it("batches are found by the supplier's lot and by dates, and sorted by them", async () => {
+  await shop.sql(
+    "update erp.batch set supplier_lot = 'S-' || number, best_before_date = ('2030-01-0' || right(number, 1))::date",
+  );
+  const { byLot, byDate, sorted } = await shop.read(`{
+    byLot: batches(filter: { supplierLot: { equals: "S-G2" } }) { edges { node { number } } }
+    byDate: batches(filter: { bestBeforeDate: { lt: "2030-01-02" } }) { edges { node { number } } }
+    sorted: batches(orderBy: BEST_BEFORE_DATE_DESC, first: 1) { edges { node { number } } } }`);
+  const numbers = [byLot, byDate, sorted].map((list) => nodesOf(list).map(({ number }) => number));
+  assert.deepEqual(
+    numbers.map((found) => found.sort()),
+    [["G2"], ["G1", "N1"], ["G2"]],
+  );
+});

@@ -9,7 +9,7 @@ import type { TwoExecutors } from "./two-executors.ts";
 
 let executors: TwoExecutors;
 // So that units of any product can be booked
-const sql = "update erp.product set is_batch_managed = false";
+const sql = "update erp.product set is_batch_managed = false, has_serial_numbers = false";
 before(async () => void (executors = await openTwoExecutors("api_unstable", { sql })));
 after(() => executors?.close());
 
@@ -290,6 +290,33 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
     `query ($batch: ID!, $warehouse: ID!) { batchStocks(first: 20, filter: { batchId: { equals: $batch },
       stock: { binLocation: { warehouseId: { equals: $warehouse } } } }) { edges { node { quantity } } } }`,
     async () => ({ batch: await firstOf("batches"), warehouse: await firstOf("warehouses") }),
+  ],
+  [
+    "a batch: where it came from, who got it, what left otherwise, and what remains",
+    `query ($id: ID!) { batch(id: $id) {
+      trace { receivedQuantity shippedQuantity returnedQuantity removedQuantity remainingQuantity }
+      origins(first: 50) { edges { node { kind quantity supplierOrderNumbers goodsReceipt { supplier { name } } } } }
+      shipments(first: 50) { edges { node { shippedQuantity returnedQuantity shippingAddress order { orderNumber customer { email } }
+        fulfillmentNumbers trackingCodes } } totalCount { count } }
+      removals(first: 50) { edges { node { kind quantity } } }
+      stocks(first: 50, filter: { NOT: { stock: { locationTypeTechnicalName: { equals: "order" } } } }) {
+        edges { node { quantity stock { binLocation { code } } } } } } }`,
+    async () => ({ id: await firstOf("batches") }),
+  ],
+  [
+    "the shipments of a batch after a cursor",
+    `query ($id: ID!, $after: String) { batch(id: $id) { shipments(first: 20, after: $after) {
+      edges { cursor node { orderId keptQuantity } } pageInfo { hasNextPage hasPreviousPage } } } }`,
+    async () => {
+      const id = await firstOf("batches");
+      const source = "query ($id: ID!) { batch(id: $id) { shipments(first: 2) { pageInfo { endCursor } } } }";
+      const { data } = await executors.byGrafast({ source, variables: { id } });
+      return { id, after: data.batch.shipments.pageInfo.endCursor };
+    },
+  ],
+  [
+    "movements as events of EPCIS",
+    "{ stockMovements(first: 50) { edges { node { epcis { event problems } } } } }",
   ],
   [
     "several lists at once",

@@ -151,7 +151,10 @@ class Maker {
     this.#budget--;
     this.#order = this.#orderOf(field);
     this.#isBackward = field.args.some(({ name }) => name === "last") && this.#chance(3);
+    const unused = this.#chance(20) ? [] : this.#chance(2) ? ["sequence"] : ["moment"];
     const given = field.args.flatMap((argument) => {
+      // Of these two, one is given
+      if (unused.includes(argument.name)) return [];
       const text = this.#argument(owner, field, argument);
       return text === undefined ? [] : [`${argument.name}: ${text}`];
     });

@@ -15,7 +15,7 @@ export async function takeSamples({
     if (!connection.name.endsWith("Connection") || field.args.some(isRequiredArgument)) continue;
     const type = nodeType(schema, connection.name);
     const leaves = Object.values(type.getFields()).filter(
-      (leaf) => isLeafType(getNamedType(leaf.type)) && !leaf.args.some(isRequiredArgument),
+      (leaf) => isLeafType(getNamedType(leaf.type)) && leaf.args.length === 0,
     );
     const columns = leaves.map(({ name }) => name).join(" ");
     const { data, errors } = await byGrafast({

@@ -12,7 +12,7 @@ export interface DdlRule {
 /** All rules about statements that block, rewrite or lose something. */
 export const ddlRules = {
   "column-rewrites-table": {
-    why: "Every row is written anew, while nobody else can read or write the table.",
+    why: "Every row is rewritten, while nobody else can read or write the table.",
     remedy:
       "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by api_meta.backfill, and then make it not null (docs/guides/evolving.md). A virtual generated column rewrites nothing.",
   },
@@ -27,7 +27,7 @@ export const ddlRules = {
       "alter table TABLE add constraint COLUMN_is_given not null COLUMN not valid; and in the next migration: alter table TABLE validate constraint COLUMN_is_given. That one looks at the rows while others read and write.",
   },
   "type-rewrites-table": {
-    why: "Every row is written anew and every index of the column is built again, while nobody else can read or write the table.",
+    why: "Every row is rewritten and every index of the column is built again, while nobody else can read or write the table.",
     remedy:
       "add a column of the new type beside it, keep both in step by a trigger, fill it in batches, and let views read the new one (docs/guides/evolving.md). Waive it where Postgres rewrites nothing, as from varchar to text.",
   },
@@ -67,7 +67,7 @@ export const ddlRules = {
     remedy: "leave the statement alone in its migration.",
   },
   "rewrites-table": {
-    why: "The whole table is written anew, while nobody else can read or write it.",
+    why: "The whole table is rewritten, while nobody else can read or write it.",
     remedy:
       "do it outside of migrations, at a time when the service may stand still; vacuum without full is mostly enough.",
   },

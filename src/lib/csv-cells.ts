@@ -9,3 +9,7 @@ export const toCell = (text: string): string =>
 /** Returns the text of a cell that {@link toCell} made. */
 export const fromCell = (cell: string): string =>
   cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
+
+/** Returns a line of a CSV file with these cells. */
+export const formatRow = (cells: readonly string[]): string =>
+  cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",");

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { addAxe, findViolations, openWindow } from "../lib/browser-window.ts";
+import { skipBrowser, startChromium } from "../lib/chromium.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
+import { loggedIn, textOf } from "./browser.ts";
+import type { HttpBrowser } from "./browser.ts";
+
+let service: TestService;
+let visitor: HttpBrowser;
+before(async () => {
+  service = await startService({ template: "template_demo" });
+  visitor = await loggedIn(service, "anna");
+});
+after(() => service.close());
+
+/** The lines of a report's file. */
+const linesOf = async (path: string) => (await visitor.get(path)).html.trimEnd().split("\n");
+
+test("each report of the database has a page, and the list leads there", async () => {
+  const list = await visitor.get("/admin/reports");
+  const paths = [...list.html.matchAll(/href="(\/admin\/reports\/\w+)"/g)].map(([, path]) => path!);
+  const { rows } = await service.owner.query(
+    "select substring(proname from 8) as name from pg_proc where proname like 'report\\_%' and pronamespace = 'administration'::regnamespace order by 1",
+  );
+  assert.deepEqual(
+    paths.toSorted(),
+    rows.map(({ name }) => `/admin/reports/${name}`),
+  );
+  for (const path of paths) assert.equal((await visitor.get(path)).status, 200, path);
+  assert.equal((await visitor.get("/admin/reports/other")).status, 404);
+  assert.equal((await visitor.get("/admin/reports/stock(null)")).status, 404);
+});
+
+test("a report shows the rows of its parameters, and as files", async () => {
+  const page = textOf(await visitor.get("/admin/reports/stock?product_number=AU-0001"));
+  assert.match(page, /Product Name Warehouse Units Units then/);
+  assert.match(page, /AU-0001-30/);
+  assert.doesNotMatch(page, /AU-0002/);
+  const { rows } = await service.owner.query(
+    `select p.product_number as product, p.name, w.code as warehouse, s.quantity as units, null as units_then
+     from ledger.warehouse_stock s join erp.product p on p.id = s.product_id join erp.warehouse w on w.id = s.warehouse_id
+     order by 1, 3`,
+  );
+  assert.ok(rows.length > 200, "more than a page has");
+  assert.match(textOf(await visitor.get("/admin/reports/stock")), /These are the first 200 rows/);
+  const jsonl = await linesOf("/admin/reports/stock?format=jsonl");
+  assert.deepEqual(
+    jsonl.map((line) => JSON.parse(line)),
+    rows,
+  );
+  const csv = await linesOf("/admin/reports/stock?format=csv");
+  assert.deepEqual([csv[0], csv.length], ["product,name,warehouse,units,units_then", rows.length + 1]);
+});
+
+test("cells that a spreadsheet would run are made harmless", async () => {
+  await service.owner.query(
+    "update erp.product set name = '=1+1, \"x\"' where product_number = 'AU-0001-30'",
+  );
+  const csv = await linesOf("/admin/reports/stock?product_number=AU-0001-30&format=csv");
+  assert.match(csv[1]!, /^AU-0001-30,"'=1\+1, ""x""",/);
+});
+
+test(
+  "pictures of a trace and a stock card have no fault that axe knows of",
+  { skip: skipBrowser },
+  async () => {
+    const { rows } = await service.owner.query(
+      `select p.product_number, b.number from ledger.stock_movement_batch m join erp.batch b on b.id = m.batch_id
+     join erp.product p on p.id = b.product_id group by 1, 2 order by count(*) desc, 1, 2 limit 1`,
+    );
+    const [{ product_number: product, number }] = rows;
+    const browser = await startChromium();
+    try {
+      const cookies = [...visitor.cookies].map(([name, value]) => ({
+        ...{ name, value, domain: "127.0.0.1", path: "/", expires: -1 },
+        ...{ httpOnly: true, secure: false, sameSite: "Lax" as const },
+      }));
+      const storageState = { cookies, origins: [] };
+      const { page, faults } = await openWindow(
+        browser,
+        { baseURL: service.url, storageState },
+        /status of 4\d\d/,
+      );
+      await addAxe(page);
+      for (const path of [
+        `trace?${new URLSearchParams({ product_number: product, batch_number: number })}`,
+        `stock_card?${new URLSearchParams({ product_number: product, since: "2024-01-01" })}`,
+      ]) {
+        await page.goto(`/admin/reports/${path}`);
+        for (const width of [360, 1280]) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.locator("svg.picture path").first().waitFor();
+          assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, path);
+          assert.deepEqual(await findViolations(page), [], `${path}, ${width} pixels`);
+        }
+        await page.emulateMedia({ colorScheme: "dark" });
+        assert.deepEqual(await findViolations(page, ["color-contrast"]), [], `${path}, dark`);
+        await page.emulateMedia({ colorScheme: "light" });
+      }
+      assert.deepEqual(faults, []);
+    } finally {
+      await browser.close();
+    }
+  },
+);

@@ -17,6 +17,8 @@ const numbers = {
   RANDOM_INVOICES: "500",
   CHAOS_EVENTS: "10000",
   REFUSED_KEYS: "500",
+  MODEL_SEEDS: "50",
+  MODEL_STEPS: "300",
   DAY_SECONDS: "300",
   STOCK_LOAD_SECONDS: "300",
 };
@@ -32,6 +34,7 @@ const files = [
   "mutations/money",
   "invoices/random",
   "mutations/refusals-model",
+  "model/model",
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",
   "end-to-end/stock-under-load",

@@ -224,7 +224,7 @@ export class Business extends Bookkeeping {
 
   /** Goods come back from an order: they are announced by a return order, and arrive with a receipt. */
   async sendBack(): Promise<void> {
-    const pile = this.pile((place) => place.startsWith("order:"));
+    const pile = this.pile((place) => place.startsWith("order:") && !this.record.deletedPlaces.has(place));
     if (!pile) return;
     const { product, place: from, batch } = pile;
     const units = this.some(pile.units);

@@ -1,2 +1,0 @@
---! no-transaction
-drop index concurrently ledger.batch_stock_batch_id_idx;

@@ -17171,7 +17171,7 @@ create table erp.merchant (
   constraint merchant_oss_vat_id_begins_with_a_country CHECK ((oss_vat_id ~ '^[A-Z]{2}[A-Z0-9+*]{2,12}$'::text)),
   constraint merchant_payment_days_are_plausible CHECK (((payment_days >= 0) AND (payment_days <= 365))),
   constraint merchant_payment_terms_are_localized CHECK (erp.is_localized_text(payment_terms)),
-  constraint merchant_pick_order_is_known CHECK ((pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text]))) NOT VALID,
+  constraint merchant_pick_order_is_known CHECK ((pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text]))),
   constraint merchant_pkey PRIMARY KEY (is_only_row),
   constraint merchant_retention_years_are_plausible CHECK (((retention_years >= 0) AND (retention_years <= 100))),
   constraint merchant_time_zone_is_known CHECK (erp.is_time_zone(time_zone)),
@@ -18767,7 +18767,7 @@ create table erp.warehouse (
   constraint warehouse_code_is_not_blank CHECK ((NOT erp.is_blank(code))),
   constraint warehouse_code_is_not_too_long CHECK ((length(code) <= 100)),
   constraint warehouse_code_is_unique UNIQUE (code),
-  constraint warehouse_gln_has_its_check_digit CHECK (((length(gln) = 13) AND erp.is_gs1_number(gln))) NOT VALID,
+  constraint warehouse_gln_has_its_check_digit CHECK (((length(gln) = 13) AND erp.is_gs1_number(gln))),
   constraint warehouse_name_is_not_blank CHECK ((NOT erp.is_blank(name))),
   constraint warehouse_name_is_not_too_long CHECK ((length(name) <= 255)),
   constraint warehouse_pkey PRIMARY KEY (id)

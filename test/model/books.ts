@@ -73,7 +73,8 @@ export class Books {
       rows = await run(newMovements, [this.#last]);
     } catch (error) {
       await run("rollback");
-      if ((error as { code?: string }).code !== "UE001") throw error;
+      // By a rule, or because something else refers to it
+      if (!["UE001", "23001"].includes((error as { code: string }).code)) throw error;
       this.log.push("refused");
       this.refused++;
       return null;

@@ -8,6 +8,7 @@ import type { Valued } from "./model.ts";
 import type { Micro } from "./money.ts";
 import { scaled, shown } from "./money.ts";
 import type { BusinessRecord, Method, Place } from "./record.ts";
+import { isCounted } from "./record.ts";
 import { sharesOf } from "./stock.ts";
 
 const methods: Method[] = ["moving_average", "period_average", "fifo"];
@@ -112,12 +113,14 @@ function expectedOutside(
   upto: number,
   known: number,
 ): [Place, unknown][] {
+  const isThere = (place: Place) => (deletedPlaces.get(place) ?? Infinity) > known;
   return movements
     .filter(
       ({ sequence, ...movement }) => movement.product === product && sequence > after && sequence <= upto,
     )
+    .filter(({ from }) => isCounted(from) || isThere(from))
     .flatMap((movement) => Bookkeeping.outsideOf(movement))
-    .filter((place) => (deletedPlaces.get(place) ?? Infinity) > known)
+    .filter(isThere)
     .map((place) => {
       const { units, value } = outside.get(place) ?? { units: 0, value: 0n };
       return [place, [units, shown(value)]];
@@ -176,7 +179,8 @@ export async function compareCosts(business: Business, rows: Rows): Promise<void
   const of = new Map(record.movements.map((movement) => [movement.id, movement]));
   const isKnown = (id: string) => valued.get(of.get(id)!.product)?.faults.size === 0;
   for (const [id, movements] of record.fulfillments) {
-    if (!movements.every(isKnown)) continue;
+    const isGone = movements.some((movement) => record.deletedPlaces.has(of.get(movement)!.to));
+    if (isGone || !movements.every(isKnown)) continue;
     const sum = movements.reduce((all, movement) => all - costs.get(movement)!, 0n);
     const [{ cost }] = await rows("select valuation.cost_of_fulfillment($1) as cost", [id]);
     assert.equal(amount(cost), shown(sum), `cost of fulfillment ${id}`);

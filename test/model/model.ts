@@ -327,8 +327,9 @@ class ProductLedger {
     }
     const left = this.#pool.left(place, received);
     const part = left === 0 ? 0n : share(micro(amount), left, received);
-    // What is taken back of earlier costs lowers the value to nothing at most
-    const value = part < -this.#pool.value ? -this.#pool.value : part;
+    // What is taken back of earlier costs lowers the value to nothing at most; a period average knows that at its end
+    const least = this.#pool instanceof PeriodAverage ? part : -this.#pool.value;
+    const value = part < least ? least : part;
     if (value !== 0n) this.#pool.raise(value, place);
     this.#landedExpense += micro(amount) - value;
   }

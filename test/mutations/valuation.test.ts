@@ -311,6 +311,7 @@ describe("stockWriteDown", () => {
     await receive([["dated", 2, 10]]);
     await rows("alter table ledger.stock_movement disable trigger user");
     await rows("update ledger.stock_movement set created_at = created_at - interval '3 days'");
+    await rows("update ledger.booking set booked_at = booked_at - interval '3 days'");
     await rows("alter table ledger.stock_movement enable trigger user");
     const [{ last }] = await rows("select max(sequence) as last from ledger.movement_sequence");
     await adjust("dated", -2);

@@ -9,6 +9,7 @@ describe("the past of stock is read by index", () => {
   const rows = queryRows(() => used.client);
   let newest: number;
   before(async () => {
+    await rows("select set_config('service.scopes', 'stocks:read batches:read', false)");
     await rows("analyze ledger.stock_movement, ledger.closing_balance, ledger.movement_sequence");
     [{ newest }] = (await rows("select max(sequence)::int as newest from ledger.movement_sequence")) as [any];
   });

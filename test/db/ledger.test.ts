@@ -185,7 +185,7 @@ describe("the ledger", () => {
          join ledger.stock_movement m on m.id = k.stock_movement_id join erp.sales_order o on o.id = m.destination_order_id
          join ledger.stock_movement_batch b on b.stock_movement_id = m.id
          where f.state = 'Fulfilled' and o.state = 'completed'
-           and valuation.cost_of_fulfillment(f.id) > 0 and valuation.margin_of_order(o.id) is not null limit 1`,
+           and valuation.cost_of_fulfillment(f.id) > 0 and valuation.cost_of_order(o.id) > 0 and valuation.margin_of_order(o.id) is not null limit 1`,
       );
       for (const [name, given] of Object.entries(readers)) {
         const call = `${name}(${given.replaceAll(/[A-Z]{5,}/g, (word) => ids[word])})`;

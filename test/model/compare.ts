@@ -99,7 +99,6 @@ export async function compareStock(
       moment: "moment" in asOf ? iso(asOf.moment) : null,
     });
   }
-  await rows("select set_config('service.scopes', 'stocks:read batches:read valuation:read', false)");
   const found = await rows(
     `select case when batch is null then ledger.quantity_as_of(product, place, warehouse, sequence, moment)
        else ledger.batch_quantity_as_of(batch, place, sequence, moment, warehouse) end as units

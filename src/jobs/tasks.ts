@@ -17,7 +17,7 @@ export interface TaskSettings {
 }
 
 /** Tasks that are queued at each start. */
-export const tasksAtStart = ["fill_default_currency_prices", "backfill"];
+export const tasksAtStart = ["fill_default_currency_prices", "backfill", "close_ledger"];
 
 /**
  * Returns the tasks of background work by name. A job may run twice, so tasks must be safe to repeat.

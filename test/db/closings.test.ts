@@ -5,6 +5,7 @@ import { queryRows, useDatabase } from "../lib/database.ts";
 import { assertProof, ledgerDifferences } from "../lib/proof.ts";
 import { Random } from "../lib/random.ts";
 import { seed } from "../lib/seed.ts";
+import { until } from "../lib/until.ts";
 
 /** One side of a movement, as it was when it was booked. */
 interface Leg {
@@ -335,6 +336,23 @@ describe("the closing of months", () => {
     } finally {
       await other.end();
     }
+  });
+
+  it("notes when it writes, so that readers of an older snapshot know what is settled", async () => {
+    await until(async () => {
+      await close();
+      await rows("begin isolation level repeatable read");
+      const [{ known }] = (await rows(
+        "select ledger.settled_until(pg_current_snapshot()) = (select max(moment) from ledger.writing_since) as known",
+      )) as [any];
+      await rows("commit");
+      return known;
+    });
+    // Others read what has been committed since, and need no note
+    const [{ settled }] = (await rows(
+      "select ledger.settled_until(pg_current_snapshot()) = now() as settled",
+    )) as [any];
+    assert.ok(settled);
   });
 
   it("is done by two workers at once without a fault", async () => {

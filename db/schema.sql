@@ -316,6 +316,238 @@ alter function administration.plans() owner to service_registrar;
 grant execute on function administration.plans() to service_administration;
 comment on function administration.plans() is 'The plans that there are, of which one is current.';
 
+CREATE OR REPLACE FUNCTION administration.report_closed_periods(how_many integer)
+ RETURNS TABLE(number integer, day date, method text, units bigint, value numeric, currency text, late_entries integer, closed_at timestamp with time zone, voided_at timestamp with time zone, hash text)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  return query select r.number, r.reference_date, replace(r.method, '_', ' '), r.quantity::bigint, r.value,
+    r.currency_code, r.late_entry_count::integer, r.closed_at::timestamptz, r.voided_at::timestamptz,
+    r.hash::text
+  from valuation.report r where r.closed_at is not null order by r.number desc limit how_many;
+end
+$function$;
+alter function administration.report_closed_periods(integer) owner to service_registrar;
+grant execute on function administration.report_closed_periods(integer) to service_administration;
+comment on function administration.report_closed_periods(integer) is '
+@title Closed periods
+Stock valuation reports that are closed or void, with their total value, newest first.';
+
+CREATE OR REPLACE FUNCTION administration.report_stock(product_number text, day date, how_many integer)
+ RETURNS TABLE(product text, name text, warehouse text, units integer, units_then integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  moment constant timestamptz := case when day is not null then
+    least(erp.end_of_day(day), ledger.settled_until(pg_current_snapshot())) end;
+begin
+  perform administration.require_administrator();
+  -- Functions for API clients need a scope
+  perform set_config('service.scopes', 'stocks:read', true);
+  return query select p.product_number, p.name, w.code, s.quantity,
+    case when moment is not null then ledger.quantity_as_of(p.id, null, w.id, null, moment) end
+  from erp.product p join ledger.warehouse_stock s on s.product_id = p.id
+  join erp.warehouse w on w.id = s.warehouse_id
+  where p.product_number collate "C" ^@ coalesce(report_stock.product_number, '')
+  order by p.product_number, w.code limit how_many;
+end
+$function$;
+alter function administration.report_stock(text,date,integer) owner to service_registrar;
+grant execute on function administration.report_stock(text,date,integer) to service_administration;
+comment on function administration.report_stock(text,date,integer) is '
+@title Stock now and then
+@hint product_number The number of a product, or its beginning. Empty: all products.
+@hint day A day in the past: the report adds the units at its end.
+Units of products in each warehouse, now and at the end of a day.';
+
+CREATE OR REPLACE FUNCTION administration.report_stock_card(product_number text, warehouse_code text, batch_number text, since date, until date, how_many integer)
+ RETURNS TABLE(happened_at timestamp with time zone, process text, source text, destination text, note text, quantity integer, balance bigint)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  found_product constant uuid := (
+    select p.id from erp.product p where p.product_number = report_stock_card.product_number
+  );
+  found_batch constant uuid := (
+    select b.id from erp.batch b
+    where b.product_id = found_product and b.number = report_stock_card.batch_number
+  );
+  found_warehouse constant uuid := (select w.id from erp.warehouse w where w.code = warehouse_code);
+begin
+  perform administration.require_administrator();
+  -- Functions for API clients need a scope
+  perform set_config('service.scopes', 'stocks:read batches:read', true);
+  if found_product is null or num_nulls(warehouse_code, found_warehouse) = 1
+    or num_nulls(batch_number, found_batch) = 1 then
+    return;
+  end if;
+  return query select c.moment, m.process_type_technical_name,
+    ledger.place_name(m.source_warehouse_id, m.source_bin_location_id, m.source_order_id,
+      m.source_goods_receipt_id, m.source_special_stock_location_technical_name,
+      m.source_location_type_technical_name),
+    ledger.place_name(m.destination_warehouse_id, m.destination_bin_location_id,
+      m.destination_order_id, m.destination_goods_receipt_id,
+      m.destination_special_stock_location_technical_name, m.destination_location_type_technical_name),
+    m.comment, c.quantity, c.balance
+  from ledger.stock_card(found_product, null, found_warehouse, found_batch,
+    (erp.end_of_day(coalesce(since, current_date - 90) - 1) + interval '1 microsecond'),
+    erp.end_of_day(until) + interval '1 microsecond') c
+  left join ledger.stock_movement m on m.id = c.movement_id
+  order by c.moment, c.movement_id nulls first, c.direction limit how_many;
+end
+$function$;
+alter function administration.report_stock_card(text,text,text,date,date,integer) owner to service_registrar;
+grant execute on function administration.report_stock_card(text,text,text,date,date,integer) to service_administration;
+comment on function administration.report_stock_card(text,text,text,date,date,integer) is '
+@title Stock card
+@picture lines
+@hint product_number The number of the product.
+@hint warehouse_code The code of a warehouse. Empty: all warehouses.
+@hint batch_number The number of a batch. Empty: all units.
+@hint since The first day; the first row is the balance before it. Empty: 90 days ago.
+@hint until The last day. Empty: today.
+Movements of a product in a period, with the balance after each.';
+
+CREATE OR REPLACE FUNCTION administration.report_trace(product_number text, batch_number text, how_many integer)
+ RETURNS TABLE(source text, destination text, units bigint, first_moved_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  batch erp.batch;
+begin
+  perform administration.require_administrator();
+  select b.* into batch from erp.batch b join erp.product p on p.id = b.product_id
+  where p.product_number = report_trace.product_number and b.number = report_trace.batch_number;
+  if not found then
+    return;
+  end if;
+  return query
+  with leg as (
+    select m.*, b.quantity as units,
+      m.destination_location_type_technical_name as destination_type,
+      m.source_location_type_technical_name as source_type
+    from ledger.stock_movement_batch b join ledger.stock_movement m on m.id = b.stock_movement_id
+    where b.batch_id = batch.id
+  ),
+  step (source, destination, units, moved_at) as (
+    select coalesce('Receipt ' || r.number || coalesce(', ' || s.name, ''),
+        initcap(replace(l.source_special_stock_location_technical_name, '_', ' '))),
+      'Batch ' || batch.number, l.units, l.created_at
+    from leg l left join erp.goods_receipt r on r.id = l.destination_goods_receipt_id
+    left join erp.supplier s on s.id = r.supplier_id where l.source_type = 'special_stock_location'
+    union all
+    select 'Batch ' || batch.number, coalesce('Order ' || o.order_number, 'An order that was deleted'),
+      case when l.destination_type = 'order' then l.units else - l.units end, l.created_at
+    from leg l left join erp.sales_order o on o.id = coalesce(l.destination_order_id, l.source_order_id)
+    where (l.destination_type = 'order') <> (l.source_type = 'order')
+    union all
+    select 'Batch ' || batch.number,
+      case when l.source_type = 'goods_receipt' then 'Disposed of or returned'
+        else initcap(replace(l.destination_special_stock_location_technical_name, '_', ' '))
+          || ' (removed)' end,
+      l.units, l.created_at
+    from leg l where l.destination_type = 'special_stock_location'
+    union all
+    select 'Batch ' || batch.number, coalesce(w.code || ' ' || n.code, v.code || ', no bin',
+      initcap(replace(s.location_type_technical_name, '_', ' '))), h.quantity, null
+    from ledger.batch_stock h join ledger.stock s on s.id = h.stock_id
+    left join erp.bin_location n on n.id = s.bin_location_id
+    left join erp.warehouse w on w.id = n.warehouse_id
+    left join erp.warehouse v on v.id = s.warehouse_id
+    where h.batch_id = batch.id and h.quantity > 0 and s.order_id is null
+  )
+  select s.source, s.destination, sum(s.units), min(s.moved_at)::timestamptz
+  from step s group by s.source, s.destination having sum(s.units) > 0
+  order by s.source = 'Batch ' || batch.number, sum(s.units) desc, s.destination limit how_many;
+end
+$function$;
+alter function administration.report_trace(text,text,integer) owner to service_registrar;
+grant execute on function administration.report_trace(text,text,integer) to service_administration;
+comment on function administration.report_trace(text,text,integer) is '
+@title Trace of a batch
+@picture flow
+@hint product_number The number of the product.
+@hint batch_number The number of the batch, or the serial number.
+Receipts that the units of a batch came with, orders that got them, and places that still have some.';
+
+CREATE OR REPLACE FUNCTION administration.report_value(product_number text, day date, how_many integer)
+ RETURNS TABLE(product text, name text, units bigint, value numeric, unit_cost numeric, prices text)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  last_day constant date := coalesce(day, erp.local_date(now()));
+  products uuid[];
+begin
+  perform administration.require_administrator();
+  -- Functions for API clients need a scope
+  perform set_config('service.scopes', 'valuation:read', true);
+  products := array(
+    select p.id from erp.product p
+    where p.product_number collate "C" ^@ coalesce(report_value.product_number, '')
+    order by p.product_number limit how_many
+  );
+  return query select p.product_number, p.name, v.quantity, erp.rounded(v.value),
+    case when v.quantity > 0 then erp.rounded_price(v.value / v.quantity) end,
+    case when not v.is_complete then 'missing' end
+  from valuation.product_values(last_day, products) v join erp.product p on p.id = v.product_id
+  where v.quantity <> 0 or v.value <> 0 or not v.is_complete
+  order by p.product_number;
+end
+$function$;
+alter function administration.report_value(text,date,integer) owner to service_registrar;
+grant execute on function administration.report_value(text,date,integer) to service_administration;
+comment on function administration.report_value(text,date,integer) is '
+@title Value of the stock
+@hint product_number The number of a product, or its beginning. Empty: all products.
+@hint day The day at whose end the stock is valued. Empty: today, up to now.
+Units of products and their value in the default currency, by the valuation method of the day.';
+
+CREATE OR REPLACE FUNCTION administration.reports()
+ RETURNS TABLE(name text, title text, description text, picture text, parameters jsonb, columns jsonb)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  return query select substring(p.proname from '^report_(.*)$'), t.title,
+    regexp_replace(d.description, '(?n)^@.*$\n?', '', 'g'), t.picture, c.parameters, c.columns
+  from pg_proc p
+  join pg_description d on d.objoid = p.oid and d.classoid = 'pg_proc'::regclass
+  cross join lateral (select (regexp_match(d.description, '(?n)^@title (.*)$'))[1],
+    (regexp_match(d.description, '(?n)^@picture (.*)$'))[1]) t (title, picture)
+  cross join lateral (
+    select coalesce(jsonb_agg(a.argument order by a.nth)
+        filter (where a.mode = 'i' and a.argument ->> 'name' <> 'how_many'), '[]'),
+      jsonb_agg(a.argument order by a.nth) filter (where a.mode = 't')
+    from (
+      select n.nth, n.mode::text as mode,
+        jsonb_build_object('name', p.proargnames[n.nth], 'type', format_type(p.proallargtypes[n.nth], null),
+          'hint', (regexp_match(d.description, '(?n)^@hint ' || p.proargnames[n.nth] || ' (.*)$'))[1])
+      from unnest(p.proargmodes) with ordinality n (mode, nth)
+    ) a (nth, mode, argument)
+  ) c (parameters, columns)
+  where p.pronamespace = 'administration'::regnamespace and p.proname like 'report\_%'
+  order by t.title;
+end
+$function$;
+alter function administration.reports() owner to service_registrar;
+grant execute on function administration.reports() to service_administration;
+comment on function administration.reports() is 'The reports for merchants: functions administration.report_…, with their titles, parameters and columns. Their comments have the tags @title, @hint (a parameter and its hint) and @picture (lines or flow). The last parameter, how_many, is the maximum number of rows.';
+
 CREATE OR REPLACE FUNCTION administration.require_administrator()
  RETURNS uuid
  LANGUAGE plpgsql
@@ -6457,8 +6689,45 @@ comment on function api_meta.view_targets(regclass) is 'Returns the columns of a
 create schema api_unstable;
 grant usage on schema api_unstable to service_api;
 grant usage on schema api_unstable to service_writer;
-comment on schema api_unstable is '@floats currencies document_create_input document_create_line_input events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts invoice_tax invoices order_line_items order_line_upsert_input order_upsert_input orders price product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
+comment on schema api_unstable is '@floats currencies document_create_input document_create_line_input events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts invoice_tax invoices order_line_items order_line_upsert_input order_upsert_input orders price product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements stock_valuation_report_late_entries stock_valuation_report_lines stock_valuation_reports stock_value supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
 The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
+
+create type api_unstable.batch_hold_input as (
+  ids uuid[],
+  reason text
+);
+comment on type api_unstable.batch_hold_input is 'Batches to put on hold.';
+comment on column api_unstable.batch_hold_input.ids is '@notNull
+@gid Batch
+Ids of the batches; 1 to 250. They may belong to several products.';
+comment on column api_unstable.batch_hold_input.reason is 'Why they have to wait, in at most 1,000 characters. Kept until the hold is released.';
+
+create type api_unstable.batch_hold_payload as (
+  batches uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.batch_hold_payload is 'The result of putting batches on hold, or of releasing them.';
+comment on column api_unstable.batch_hold_payload.batches is '@entity Batch
+@perLine ids
+The batches as they are now, in the order of the input; empty when refused.';
+comment on column api_unstable.batch_hold_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.batch_hold_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.batch_origin_kind as enum (
+  'GoodsReceipt',
+  'OpeningStock',
+  'Import',
+  'Correction',
+  'Other'
+);
+comment on type api_unstable.batch_origin_kind is '
+@value GoodsReceipt They arrived with a goods receipt.
+@value OpeningStock They were there when the ledger began.
+@value Import They came with an import of stock.
+@value Correction They were found by a count, or somebody added them.
+@value Other They came in another way; the movement says more.
+How units of a batch came into the ledger.';
 
 create type api_unstable.batch_payload as (
   batch uuid,
@@ -6468,6 +6737,29 @@ comment on type api_unstable.batch_payload is 'The result of changing a batch.';
 comment on column api_unstable.batch_payload.batch is '@entity Batch
 The batch as it is now; null when it was refused.';
 comment on column api_unstable.batch_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.batch_release_input as (
+  ids uuid[]
+);
+comment on type api_unstable.batch_release_input is 'Batches to release from their hold.';
+comment on column api_unstable.batch_release_input.ids is '@notNull
+@gid Batch
+Ids of the batches; 1 to 250. They may belong to several products.';
+
+create type api_unstable.batch_removal_kind as enum (
+  'Disposal',
+  'ReturnToSupplier',
+  'Import',
+  'Correction',
+  'Other'
+);
+comment on type api_unstable.batch_removal_kind is '
+@value Disposal They were thrown away at a goods receipt.
+@value ReturnToSupplier They went back by a negative line of a goods receipt.
+@value Import They were removed by an import of stock.
+@value Correction They were missing at a count, or somebody removed them.
+@value Other They left in another way; the movement says more.
+How units of a batch left the ledger without an order.';
 
 create type api_unstable.batch_update_input as (
   id uuid,
@@ -6799,6 +7091,19 @@ The order that it is about; null when it was refused.';
 comment on column api_unstable.document_create_payload.user_errors is 'Why nothing was made; empty when it was.';
 comment on column api_unstable.document_create_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
+create type api_unstable.epcis_problem as enum (
+  'ProductWithoutGtin',
+  'BatchNumberNotAllowed',
+  'PlaceUnknown',
+  'WarehouseWithoutGln'
+);
+comment on type api_unstable.epcis_problem is '
+@value ProductWithoutGtin The product has no GTIN, or one with a wrong check digit.
+@value BatchNumberNotAllowed The number of a batch is longer than 20 characters, or has characters that GS1 does not allow.
+@value PlaceUnknown The warehouse is not known: the place was deleted, or is a container or a return.
+@value WarehouseWithoutGln The warehouse has no GLN.
+A reason why a movement is no event of EPCIS.';
+
 create type api_unstable.fulfillment_cancel_input as (
   id uuid,
   comment text
@@ -6856,7 +7161,7 @@ comment on column api_unstable.fulfillment_create_line_input.fulfillment_order_l
 Id of the line of the fulfillment order.';
 comment on column api_unstable.fulfillment_create_line_input.quantity is '@notNull
 How many; at least 1, and no more than are open.';
-comment on column api_unstable.fulfillment_create_line_input.places is 'Places that the units are taken from; together they have the whole quantity. By default the service picks: from bins by position, then by code, and last from stock without a bin; of products in batches, from the oldest batch first.';
+comment on column api_unstable.fulfillment_create_line_input.places is 'Places that the units are taken from; together they have the whole quantity. By default the service picks in the pick order of the product. Then it leaves out batches that are on hold, have expired or are short of the promised shelf life.';
 
 create type api_unstable.fulfillment_create_payload as (
   fulfillment uuid,
@@ -6889,7 +7194,7 @@ The place of the units: the warehouse of the fulfillment order, or one of its bi
 comment on column api_unstable.fulfillment_create_place_input.quantity is '@notNull
 How many; at least 1.';
 comment on column api_unstable.fulfillment_create_place_input.batch_id is '@gid Batch
-Id of the batch that the units belong to. Needed for products that are kept in batches.';
+Id of the batch that the units belong to. Needed for products that are kept in batches. An expired batch is refused.';
 
 create type api_unstable.fulfillment_order_cancel_input as (
   id uuid
@@ -7220,6 +7525,50 @@ comment on column api_unstable.invoice_tax.tax is '@notNull
 Tax at the rate (BT-117).';
 comment on column api_unstable.invoice_tax.exemption_code is 'Code of the list VATEX for the reason why there is no tax (BT-121).';
 
+create type api_unstable.landed_cost_allocate_input as (
+  goods_receipt_id uuid,
+  amount numeric,
+  currency_id uuid,
+  basis api_unstable.landed_cost_basis,
+  product_ids uuid[],
+  note text,
+  day date
+);
+comment on type api_unstable.landed_cost_allocate_input is 'Costs of purchase of a goods receipt.';
+comment on column api_unstable.landed_cost_allocate_input.goods_receipt_id is '@notNull
+@gid GoodsReceipt
+Id of the goods receipt that the costs belong to.';
+comment on column api_unstable.landed_cost_allocate_input.amount is '@notNull
+The costs without deductible tax. Negative, they take back what was allocated before.';
+comment on column api_unstable.landed_cost_allocate_input.currency_id is '@gid Currency
+Id of the currency of the amount. When left out, the default currency. The currency of the receipt is converted by its rate, others by the rate of the day.';
+comment on column api_unstable.landed_cost_allocate_input.basis is '@notNull
+By what the costs are divided among the products.';
+comment on column api_unstable.landed_cost_allocate_input.product_ids is '@gid Product
+Ids of the products that bear the costs, at most 250. When left out, all of the receipt.';
+comment on column api_unstable.landed_cost_allocate_input.note is 'Free note, for example the number of the invoice; at most 1,000 characters.';
+comment on column api_unstable.landed_cost_allocate_input.day is 'Day at whose end the costs count, in the time zone of the merchant. Today when left out.';
+
+create type api_unstable.landed_cost_allocate_payload as (
+  landed_costs uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.landed_cost_allocate_payload is 'The result of allocating costs of purchase.';
+comment on column api_unstable.landed_cost_allocate_payload.landed_costs is '@entity LandedCost
+@atMost 250
+The costs of each product; empty when they were refused.';
+comment on column api_unstable.landed_cost_allocate_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.landed_cost_basis as enum (
+  'by_value',
+  'by_quantity',
+  'by_weight'
+);
+comment on type api_unstable.landed_cost_basis is '@value by_value By the net price of the lines.
+@value by_quantity By the units.
+@value by_weight By the gross weight of the products.
+By what costs are divided among the products of a goods receipt.';
+
 create type api_unstable.order_cancel_input as (
   id uuid
 );
@@ -7398,6 +7747,16 @@ comment on column api_unstable.orders_upsert_payload.orders is '@entity Order
 The orders of the rows that were not refused, in their order.';
 comment on column api_unstable.orders_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
+create type api_unstable.pick_order as enum (
+  'bin',
+  'first_expired',
+  'first_in'
+);
+comment on type api_unstable.pick_order is '@value bin By the position of bins, then by code; stock outside of bins last. Of products in batches, the oldest batch first.
+@value first_expired The batch with the earliest best-before date first (FEFO), then by first_in.
+@value first_in The batch that was recorded first (FIFO). Units without a batch are picked where the product was put first.
+Order in which units are picked. Units of the same batch are picked by bin.';
+
 create type api_unstable.price as (
   currency_id uuid,
   net numeric,
@@ -7518,6 +7877,16 @@ comment on column api_unstable.product_supplier_configuration_update_input.purch
 comment on column api_unstable.product_supplier_configuration_update_input.delivery_time_days is 'Days from order to delivery.';
 comment on column api_unstable.product_supplier_configuration_update_input.purchase_prices is 'Prices of the product at this supplier, one per currency. They replace all existing prices. Prices of the default supplier become the purchase prices of the product.';
 
+create type api_unstable.product_tracking as enum (
+  'none',
+  'batch',
+  'serial'
+);
+comment on type api_unstable.product_tracking is '@value none Movements name only the product.
+@value batch Movements name batches (lots).
+@value serial Movements name units by their serial numbers. Each serial number is a batch of one unit.
+How units of a product are told apart.';
+
 create type api_unstable.product_translation as (
   locale text,
   name text,
@@ -7560,8 +7929,12 @@ create type api_unstable.product_upsert_input as (
   gtin text,
   manufacturer_number text,
   unit_code text,
+  gross_weight numeric,
   tax_rate numeric,
   is_batch_managed boolean,
+  tracking api_unstable.product_tracking,
+  minimum_remaining_shelf_life_days integer,
+  pick_order api_unstable.pick_order,
   reorder_point integer,
   target_maximum_quantity integer,
   storefront_variants jsonb,
@@ -7585,8 +7958,12 @@ comment on column api_unstable.product_upsert_input.description is 'Text that de
 comment on column api_unstable.product_upsert_input.gtin is 'Global Trade Item Number (EAN, UPC); at most 255 characters.';
 comment on column api_unstable.product_upsert_input.manufacturer_number is 'Number that the manufacturer gave the product; at most 255 characters.';
 comment on column api_unstable.product_upsert_input.unit_code is 'Unit that the product is counted in, of UN/ECE Recommendation 20, such as C62 for pieces or KGM for kilograms. Invoices show C62 by default.';
+comment on column api_unstable.product_upsert_input.gross_weight is 'Weight of one unit with its packaging, in kilograms; more than 0, with at most six decimals.';
 comment on column api_unstable.product_upsert_input.tax_rate is 'Tax rate in percent, from 0 to 100. 19 when left out of a new product.';
-comment on column api_unstable.product_upsert_input.is_batch_managed is 'Whether every movement of the product must name batches. It can''t change while there is stock.';
+comment on column api_unstable.product_upsert_input.is_batch_managed is 'Whether every movement of the product must name batches. It can''t change while there is stock. Field tracking says the same, and whether batches are serial numbers: true keeps these, and false ends them.';
+comment on column api_unstable.product_upsert_input.tracking is 'How units are told apart: not at all when left out of a new product. It can''t change while there is stock.';
+comment on column api_unstable.product_upsert_input.minimum_remaining_shelf_life_days is 'Days of shelf life that customers are promised, from 0 to 36,500. A batch is sold until so many days before its best-before date. Later it is shipped only if it is named.';
+comment on column api_unstable.product_upsert_input.pick_order is 'Order in which units are picked. Null leaves it to the merchant.';
 comment on column api_unstable.product_upsert_input.reorder_point is 'Stock, over all warehouses, at which the product is to be ordered again; not negative.';
 comment on column api_unstable.product_upsert_input.target_maximum_quantity is 'Stock to fill up to when the product is ordered again; not negative.';
 comment on column api_unstable.product_upsert_input.storefront_variants is 'Counterparts in the external storefront platform: a list of objects with productId and variantId.';
@@ -7692,12 +8069,16 @@ Units; all entries of a line together are its quantity less what is thrown away.
 
 create type api_unstable.stock_adjust_input as (
   lines api_unstable.stock_adjust_line_input[],
-  comment text
+  comment text,
+  reference text,
+  reason text
 );
 comment on type api_unstable.stock_adjust_input is 'Units that come in and go out.';
 comment on column api_unstable.stock_adjust_input.lines is '@notNull
 The changes; 1 to 250 lines. Several lines may have the same product and place.';
 comment on column api_unstable.stock_adjust_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+comment on column api_unstable.stock_adjust_input.reference is 'The caller''s own reference, such as the number of a stocktake, of at most 255 characters. stockBookings can be filtered by it.';
+comment on column api_unstable.stock_adjust_input.reason is 'Code of one of stockBookingReasons. The merchant may require a reason.';
 
 create type api_unstable.stock_adjust_line_input as (
   product_id uuid,
@@ -7717,6 +8098,50 @@ Units that come in; negative for units that go out. Not 0.';
 comment on column api_unstable.stock_adjust_line_input.batch_id is '@gid Batch
 Id of the batch that the units belong to. Needed for products that are kept in batches.';
 comment on column api_unstable.stock_adjust_line_input.expected_quantity is 'Units that the caller believes to be there before. When there are others, nothing is booked: QUANTITY_CHANGED.';
+
+create type api_unstable.stock_card as (
+  opening_balance integer,
+  incoming integer,
+  outgoing integer,
+  closing_balance integer
+);
+comment on type api_unstable.stock_card is 'Units that came, that left, and that were there, in a period.';
+comment on column api_unstable.stock_card.opening_balance is '@notNull
+Units that were there before the period.';
+comment on column api_unstable.stock_card.incoming is '@notNull
+Units that came in the period.';
+comment on column api_unstable.stock_card.outgoing is '@notNull
+Units that left in the period.';
+comment on column api_unstable.stock_card.closing_balance is '@notNull
+Units that were there at the end of the period.';
+
+create type api_unstable.stock_opening_value_line_input as (
+  stock_movement_id uuid,
+  unit_value numeric
+);
+comment on type api_unstable.stock_opening_value_line_input is 'The value of the units of a movement.';
+comment on column api_unstable.stock_opening_value_line_input.stock_movement_id is '@notNull
+@gid StockMovement
+Id of a movement that brought units into stock from a special place.';
+comment on column api_unstable.stock_opening_value_line_input.unit_value is '@notNull
+Value of one unit without deductible tax, in the default currency. It may be 0.';
+
+create type api_unstable.stock_opening_values_set_input as (
+  lines api_unstable.stock_opening_value_line_input[]
+);
+comment on type api_unstable.stock_opening_values_set_input is 'Values of units that came into stock without a goods receipt.';
+comment on column api_unstable.stock_opening_values_set_input.lines is '@notNull
+The values; 1 to 250 lines.';
+
+create type api_unstable.stock_opening_values_set_payload as (
+  stock_opening_values uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.stock_opening_values_set_payload is 'The result of setting opening values.';
+comment on column api_unstable.stock_opening_values_set_payload.stock_opening_values is '@entity StockOpeningValue
+@perLine lines
+The values in the order of the lines; empty when they were refused.';
+comment on column api_unstable.stock_opening_values_set_payload.user_errors is 'Why nothing was changed; empty when it was.';
 
 create type api_unstable.stock_payload as (
   stock_movements uuid[],
@@ -7746,12 +8171,16 @@ Id of the bin.';
 
 create type api_unstable.stock_set_input as (
   lines api_unstable.stock_set_line_input[],
-  comment text
+  comment text,
+  reference text,
+  reason text
 );
 comment on type api_unstable.stock_set_input is 'Stock as it was counted.';
 comment on column api_unstable.stock_set_input.lines is '@notNull
 One line for each product, place and batch; 1 to 250.';
 comment on column api_unstable.stock_set_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+comment on column api_unstable.stock_set_input.reference is 'The caller''s own reference, such as the number of a stocktake, of at most 255 characters. stockBookings can be filtered by it.';
+comment on column api_unstable.stock_set_input.reason is 'Code of one of stockBookingReasons. The merchant may require a reason.';
 
 create type api_unstable.stock_set_line_input as (
   product_id uuid,
@@ -7776,12 +8205,16 @@ comment on column api_unstable.stock_set_line_input.counted_at is 'When the quan
 
 create type api_unstable.stock_transfer_input as (
   lines api_unstable.stock_transfer_line_input[],
-  comment text
+  comment text,
+  reference text,
+  reason text
 );
 comment on type api_unstable.stock_transfer_input is 'Units that move within the warehouses.';
 comment on column api_unstable.stock_transfer_input.lines is '@notNull
 The transfers; 1 to 250 lines.';
 comment on column api_unstable.stock_transfer_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+comment on column api_unstable.stock_transfer_input.reference is 'The caller''s own reference, such as the number of a stocktake, of at most 255 characters. stockBookings can be filtered by it.';
+comment on column api_unstable.stock_transfer_input.reason is 'Code of one of stockBookingReasons. The merchant may require a reason.';
 
 create type api_unstable.stock_transfer_line_input as (
   product_id uuid,
@@ -7804,6 +8237,86 @@ Units that move; at least 1.';
 comment on column api_unstable.stock_transfer_line_input.batch_id is '@gid Batch
 Id of the batch that the units belong to. Needed for products that are kept in batches.';
 comment on column api_unstable.stock_transfer_line_input.expected_quantity is 'Units that the caller believes to be in the source before. When there are others, nothing is booked: QUANTITY_CHANGED.';
+
+create type api_unstable.stock_valuation_report_close_input as (
+  id uuid
+);
+comment on type api_unstable.stock_valuation_report_close_input is 'A draft to close.';
+comment on column api_unstable.stock_valuation_report_close_input.id is '@notNull
+@gid StockValuationReport
+Id of the draft.';
+
+create type api_unstable.stock_valuation_report_create_input as (
+  reference_date date
+);
+comment on type api_unstable.stock_valuation_report_create_input is 'A draft to make.';
+comment on column api_unstable.stock_valuation_report_create_input.reference_date is '@notNull
+The day at whose end the stock is valued, in the time zone of the merchant. It is over, and comes after the day of the newest closed report.';
+
+create type api_unstable.stock_valuation_report_payload as (
+  stock_valuation_report uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.stock_valuation_report_payload is 'The result of a mutation of a stock valuation report.';
+comment on column api_unstable.stock_valuation_report_payload.stock_valuation_report is '@entity StockValuationReport
+The report; null when it was refused.';
+comment on column api_unstable.stock_valuation_report_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.stock_valuation_report_void_input as (
+  id uuid,
+  reason text
+);
+comment on type api_unstable.stock_valuation_report_void_input is 'A closed report to declare void.';
+comment on column api_unstable.stock_valuation_report_void_input.id is '@notNull
+@gid StockValuationReport
+Id of the newest closed report.';
+comment on column api_unstable.stock_valuation_report_void_input.reason is '@notNull
+Why it is void; at most 1,000 characters.';
+
+create type api_unstable.stock_value as (
+  method api_unstable.valuation_method,
+  sequence bigint,
+  quantity bigint,
+  value numeric,
+  fault_count bigint
+);
+comment on type api_unstable.stock_value is 'Units in stock and what they are worth, in the default currency.';
+comment on column api_unstable.stock_value.method is '@notNull
+The method by which they are valued.';
+comment on column api_unstable.stock_value.sequence is '@notNull
+The number of the ledger up to which movements are counted.';
+comment on column api_unstable.stock_value.quantity is '@notNull
+Units in warehouses, bins and containers.';
+comment on column api_unstable.stock_value.value is '@notNull
+Their value, with six decimals.';
+comment on column api_unstable.stock_value.fault_count is '@notNull
+How often units came in without a price. Unless it is 0, the value is too low.';
+
+create type api_unstable.stock_write_down_input as (
+  product_id uuid,
+  amount numeric,
+  unit_value numeric,
+  reason text,
+  day date
+);
+comment on type api_unstable.stock_write_down_input is 'How the value of a product falls. Give either an amount or the value of a unit.';
+comment on column api_unstable.stock_write_down_input.product_id is '@notNull
+@gid Product
+Id of the product.';
+comment on column api_unstable.stock_write_down_input.amount is 'Amount in the default currency by which the value falls. Negative, it raises the value, at most by what was written down before.';
+comment on column api_unstable.stock_write_down_input.unit_value is 'Value of one unit to which the value falls, in the default currency.';
+comment on column api_unstable.stock_write_down_input.reason is '@notNull
+Why the value falls; 1 to 1,000 characters.';
+comment on column api_unstable.stock_write_down_input.day is 'Day at whose end the write-down counts, in the time zone of the merchant. Today when left out.';
+
+create type api_unstable.stock_write_down_payload as (
+  write_down uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.stock_write_down_payload is 'The result of writing the value of a product down.';
+comment on column api_unstable.stock_write_down_payload.write_down is '@entity WriteDown
+The write-down; null when it was refused.';
+comment on column api_unstable.stock_write_down_payload.user_errors is 'Why nothing was changed; empty when it was.';
 
 create type api_unstable.supplier_order_cancel_input as (
   id uuid
@@ -8082,7 +8595,13 @@ create type api_unstable.user_error_code as enum (
   'PRODUCT_HAS_VARIANTS',
   'SUPPLIER_MISMATCH',
   'SUPPLIER_INACTIVE',
-  'TOO_MANY_SUBSCRIPTIONS'
+  'TOO_MANY_SUBSCRIPTIONS',
+  'BATCH_HELD',
+  'BATCH_EXPIRED',
+  'SERIAL_NUMBER_IN_STOCK',
+  'PERIOD_CLOSED',
+  'PRICE_MISSING',
+  'METHOD_CHANGE_IN_CLOSED_PERIOD'
 );
 comment on type api_unstable.user_error_code is '@value REQUIRED A value is missing, or null.
 @value INVALID The value is not valid here; the message says why.
@@ -8110,7 +8629,42 @@ comment on type api_unstable.user_error_code is '@value REQUIRED A value is miss
 @value SUPPLIER_MISMATCH A goods receipt delivers orders of one supplier, its own. Field details names the order or the receipt that is of another.
 @value SUPPLIER_INACTIVE The shop no longer orders from the supplier. Earlier orders can still be received.
 @value TOO_MANY_SUBSCRIPTIONS The maximum number of webhook subscriptions is reached. Field details has the number.
+@value BATCH_HELD The batch is on hold: nothing of it is shipped until it is released.
+@value SERIAL_NUMBER_IN_STOCK There is one unit of each serial number, and it is in stock already. Field details has the serialNumber.
+@value BATCH_EXPIRED The best-before date of the batch has passed. Field details has it.
+@value PERIOD_CLOSED A closed stock valuation report counts it.
+@value PRICE_MISSING Units in stock have no value: a price is missing. Field details has the first ones.
+@value METHOD_CHANGE_IN_CLOSED_PERIOD A closed stock valuation report covers the day. Field details has its number and day.
 The code of a user error. A version only shows codes that it lists: later ones appear as INVALID.';
+
+create type api_unstable.valuation_method as enum (
+  'moving_average',
+  'period_average',
+  'fifo'
+);
+comment on type api_unstable.valuation_method is '@value moving_average Units that leave cost the average of what is there at that moment.
+@value period_average Units that leave cost the average of all that was there or came in the period.
+@value fifo First in, first out: units that leave cost what the oldest ones cost.
+How the stock is valued.';
+
+create type api_unstable.valuation_method_set_input as (
+  method api_unstable.valuation_method,
+  starts_on date
+);
+comment on type api_unstable.valuation_method_set_input is 'The method by which the stock is valued from a day on.';
+comment on column api_unstable.valuation_method_set_input.method is '@notNull
+The method.';
+comment on column api_unstable.valuation_method_set_input.starts_on is '@notNull
+First day that is valued by it; after the day of the newest closed report.';
+
+create type api_unstable.valuation_method_set_payload as (
+  valuation_method_setting uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.valuation_method_set_payload is 'The result of setting the method.';
+comment on column api_unstable.valuation_method_set_payload.valuation_method_setting is '@entity ValuationMethodSetting
+The setting; null when it was refused.';
+comment on column api_unstable.valuation_method_set_payload.user_errors is 'Why nothing was changed; empty when it was.';
 
 create type api_unstable.warehouse_create_input as (
   code text,
@@ -8118,7 +8672,8 @@ create type api_unstable.warehouse_create_input as (
   is_default boolean,
   is_default_receiving boolean,
   is_stock_available_for_sale boolean,
-  address jsonb
+  address jsonb,
+  gln text
 );
 comment on type api_unstable.warehouse_create_input is 'A new warehouse.';
 comment on column api_unstable.warehouse_create_input.code is '@notNull
@@ -8130,6 +8685,7 @@ comment on column api_unstable.warehouse_create_input.is_default_receiving is 'W
 comment on column api_unstable.warehouse_create_input.is_stock_available_for_sale is '@neverNull
 Whether its stock may be sold. True when left out.';
 comment on column api_unstable.warehouse_create_input.address is 'Postal address: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.warehouse_create_input.gln is 'Global Location Number of GS1: 13 digits with the right check digit.';
 
 create type api_unstable.warehouse_delete_input as (
   id uuid
@@ -8164,7 +8720,8 @@ create type api_unstable.warehouse_update_input as (
   is_default boolean,
   is_default_receiving boolean,
   is_stock_available_for_sale boolean,
-  address jsonb
+  address jsonb,
+  gln text
 );
 comment on type api_unstable.warehouse_update_input is 'Changes of a warehouse. What is left out stays as it is.';
 comment on column api_unstable.warehouse_update_input.id is '@notNull
@@ -8176,6 +8733,7 @@ comment on column api_unstable.warehouse_update_input.is_default is 'True makes 
 comment on column api_unstable.warehouse_update_input.is_default_receiving is 'The same for the warehouse where goods are received by default.';
 comment on column api_unstable.warehouse_update_input.is_stock_available_for_sale is 'Whether its stock may be sold.';
 comment on column api_unstable.warehouse_update_input.address is 'Postal address: an object with the keys of FulfillmentOrder.shippingAddress. It replaces the old one as a whole; null removes it.';
+comment on column api_unstable.warehouse_update_input.gln is 'Global Location Number of GS1: 13 digits with the right check digit. Null removes it.';
 
 create type api_unstable.warehouse_upsert_input as (
   id uuid,
@@ -8184,7 +8742,8 @@ create type api_unstable.warehouse_upsert_input as (
   is_default boolean,
   is_default_receiving boolean,
   is_stock_available_for_sale boolean,
-  address jsonb
+  address jsonb,
+  gln text
 );
 comment on type api_unstable.warehouse_upsert_input is 'A warehouse as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.warehouse_upsert_input.id is '@gid Warehouse
@@ -8195,6 +8754,7 @@ comment on column api_unstable.warehouse_upsert_input.is_default is 'Whether it 
 comment on column api_unstable.warehouse_upsert_input.is_default_receiving is 'Whether it takes the place of the warehouse where goods are received by default now.';
 comment on column api_unstable.warehouse_upsert_input.is_stock_available_for_sale is 'Whether its stock may be sold. True when left out of a new one.';
 comment on column api_unstable.warehouse_upsert_input.address is 'Postal address: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.warehouse_upsert_input.gln is 'Global Location Number of GS1: 13 digits with the right check digit.';
 
 create type api_unstable.warehouses_upsert_input as (
   warehouses api_unstable.warehouse_upsert_input[],
@@ -8246,7 +8806,7 @@ create type api_unstable.warning_code as enum (
 );
 comment on type api_unstable.warning_code is '@value OTHER A warning that this version has no code for; the message describes it.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, because a later one exists. Field details has its countedAt and quantity.
-@value STOCK_PROMISED Units were booked out that orders wait for. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short.
+@value STOCK_PROMISED Units that orders wait for were booked out or put on hold. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short.
 @value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold. After productsUpsert, field details has its number, stock and reserved stock.
 @value SURPLUS More units arrive than the supplier order has open, or go back than it received. When the receipt is completed, the surplus becomes a line without an order. Field details has the quantity, the product, the order and then the line.
 @value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, its units become a line without an order. Field details is the same as for SURPLUS.
@@ -8447,6 +9007,231 @@ comment on column api_unstable.webhook_subscription_update_input.fields is 'Fiel
 comment on column api_unstable.webhook_subscription_update_input.payload_query is 'GraphQL query whose answer is the data of each message; the variable $id is the id of what the event is about. 10,000 characters at most. Null for none.';
 comment on column api_unstable.webhook_subscription_update_input.enabled is 'False stops it: what waits is kept until it is enabled again, and what happens in between is not sent.';
 
+create view api_unstable.batch_origins with (security_invoker=true) as
+ SELECT b.stock_movement_id,
+    b.batch_id,
+    b.quantity,
+    m.created_at AS moved_at,
+    COALESCE(
+        CASE
+            WHEN m.destination_location_type_technical_name = 'goods_receipt'::text THEN 'GoodsReceipt'::text
+            WHEN m.special = 'initialization'::text THEN 'OpeningStock'::text
+            WHEN m.special = 'import'::text THEN 'Import'::text
+            WHEN m.special = 'stock_correction'::text THEN 'Correction'::text
+            ELSE NULL::text
+        END::api_unstable.batch_origin_kind, 'Other'::api_unstable.batch_origin_kind) AS kind,
+    m.destination_goods_receipt_id AS goods_receipt_id,
+    COALESCE(( SELECT d.numbers
+           FROM ledger.delivered_orders(m.destination_goods_receipt_id, b.batch_id) d(numbers)), '{}'::text[]) AS supplier_order_numbers
+   FROM ledger.stock_movement_batch b
+     CROSS JOIN LATERAL ( SELECT m_1.id,
+            m_1.created_at,
+            m_1.product_id,
+            m_1.quantity,
+            m_1.source_location_type_technical_name,
+            m_1.source_warehouse_id,
+            m_1.source_bin_location_id,
+            m_1.source_order_id,
+            m_1.source_return_order_id,
+            m_1.source_goods_receipt_id,
+            m_1.source_stock_container_id,
+            m_1.source_special_stock_location_technical_name,
+            m_1.destination_location_type_technical_name,
+            m_1.destination_warehouse_id,
+            m_1.destination_bin_location_id,
+            m_1.destination_order_id,
+            m_1.destination_return_order_id,
+            m_1.destination_goods_receipt_id,
+            m_1.destination_stock_container_id,
+            m_1.destination_special_stock_location_technical_name,
+            m_1.process_type_technical_name,
+            m_1.comment,
+            m_1.transaction_id,
+            m_1.microseconds,
+            m_1.booking_id,
+            m_1.source_special_stock_location_technical_name AS special
+           FROM ledger.stock_movement m_1
+          WHERE m_1.id = b.stock_movement_id AND m_1.source_location_type_technical_name = 'special_stock_location'::text
+         OFFSET 0) m;
+grant select on view api_unstable.batch_origins to service_api;
+comment on view api_unstable.batch_origins is '@primaryKey stock_movement_id,batch_id
+@requiresScopes allOf: stocks:read batches:read
+@behavior -query:resource:list -query:resource:connection
+@hidden stock_movement_id,batch_id
+@fullLists supplier_order_numbers
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName origins
+@foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt
+Units of a batch that came into the ledger by one movement. Units that came back from an order are no new ones.';
+comment on column api_unstable.batch_origins.stock_movement_id is '@notNull
+@behavior -*
+Movement that moved the units.';
+comment on column api_unstable.batch_origins.batch_id is '@notNull
+@behavior -*
+Batch that the units belong to.';
+comment on column api_unstable.batch_origins.quantity is '@notNull
+Units that moved; always positive, the direction follows from source and destination.';
+comment on column api_unstable.batch_origins.moved_at is '@notNull
+When they came.';
+comment on column api_unstable.batch_origins.kind is '@notNull
+How they came.';
+comment on column api_unstable.batch_origins.goods_receipt_id is 'Goods receipt that they came with; null after it was deleted, and for other kinds.';
+comment on column api_unstable.batch_origins.supplier_order_numbers is '@notNull
+@requiresScopes allOf: supplier_orders:read goods_receipts:read
+Numbers of the supplier orders that the lines of the goods receipt with this batch deliver.';
+
+create view api_unstable.batch_removals with (security_invoker=true) as
+ SELECT b.stock_movement_id,
+    b.batch_id,
+    b.quantity,
+    m.created_at AS moved_at,
+    COALESCE(
+        CASE
+            WHEN m.source_location_type_technical_name = 'goods_receipt'::text AND m.special = 'stock_correction'::text THEN 'Disposal'::text
+            WHEN m.source_location_type_technical_name = 'goods_receipt'::text THEN 'ReturnToSupplier'::text
+            WHEN m.special = 'import'::text THEN 'Import'::text
+            WHEN m.special = 'stock_correction'::text THEN 'Correction'::text
+            ELSE NULL::text
+        END::api_unstable.batch_removal_kind, 'Other'::api_unstable.batch_removal_kind) AS kind,
+    m.source_goods_receipt_id AS goods_receipt_id
+   FROM ledger.stock_movement_batch b
+     CROSS JOIN LATERAL ( SELECT m_1.id,
+            m_1.created_at,
+            m_1.product_id,
+            m_1.quantity,
+            m_1.source_location_type_technical_name,
+            m_1.source_warehouse_id,
+            m_1.source_bin_location_id,
+            m_1.source_order_id,
+            m_1.source_return_order_id,
+            m_1.source_goods_receipt_id,
+            m_1.source_stock_container_id,
+            m_1.source_special_stock_location_technical_name,
+            m_1.destination_location_type_technical_name,
+            m_1.destination_warehouse_id,
+            m_1.destination_bin_location_id,
+            m_1.destination_order_id,
+            m_1.destination_return_order_id,
+            m_1.destination_goods_receipt_id,
+            m_1.destination_stock_container_id,
+            m_1.destination_special_stock_location_technical_name,
+            m_1.process_type_technical_name,
+            m_1.comment,
+            m_1.transaction_id,
+            m_1.microseconds,
+            m_1.booking_id,
+            m_1.destination_special_stock_location_technical_name AS special
+           FROM ledger.stock_movement m_1
+          WHERE m_1.id = b.stock_movement_id AND m_1.destination_location_type_technical_name = 'special_stock_location'::text
+         OFFSET 0) m;
+grant select on view api_unstable.batch_removals to service_api;
+comment on view api_unstable.batch_removals is '@primaryKey stock_movement_id,batch_id
+@requiresScopes allOf: stocks:read batches:read
+@behavior -query:resource:list -query:resource:connection
+@hidden stock_movement_id,batch_id
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName removals
+@foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt
+Units of a batch that left the ledger by one movement, and not for an order.';
+comment on column api_unstable.batch_removals.stock_movement_id is '@notNull
+@behavior -*
+Movement that moved the units.';
+comment on column api_unstable.batch_removals.batch_id is '@notNull
+@behavior -*
+Batch that the units belong to.';
+comment on column api_unstable.batch_removals.quantity is '@notNull
+Units that moved; always positive, the direction follows from source and destination.';
+comment on column api_unstable.batch_removals.moved_at is '@notNull
+When they left.';
+comment on column api_unstable.batch_removals.kind is '@notNull
+How they left.';
+comment on column api_unstable.batch_removals.goods_receipt_id is 'Goods receipt that they left by; null after it was deleted, and for other kinds.';
+
+create view api_unstable.batch_shipments with (security_invoker=true) as
+ SELECT b.stock_movement_id,
+    b.batch_id,
+    m.order_id,
+    u.shipped_quantity,
+    u.returned_quantity,
+    u.shipped_quantity - u.returned_quantity AS kept_quantity,
+    u.first_moved_at,
+    u.last_moved_at,
+    COALESCE(( SELECT d.fulfillment_numbers
+           FROM ledger.shipment_parcels(m.order_id, b.batch_id) d(fulfillment_numbers, tracking_codes, address)), '{}'::text[]) AS fulfillment_numbers,
+    COALESCE(( SELECT d.tracking_codes
+           FROM ledger.shipment_parcels(m.order_id, b.batch_id) d(fulfillment_numbers, tracking_codes, address)), '{}'::text[]) AS tracking_codes,
+    ( SELECT d.address
+           FROM ledger.shipment_parcels(m.order_id, b.batch_id) d(fulfillment_numbers, tracking_codes, address)) AS shipping_address
+   FROM ledger.stock_movement_batch b
+     CROSS JOIN LATERAL ( SELECT m_1.destination_order_id AS order_id,
+            m_1.created_at,
+            m_1.destination_location_type_technical_name = 'order'::text AS is_shipment
+           FROM ledger.stock_movement m_1
+          WHERE m_1.id = b.stock_movement_id AND (m_1.destination_location_type_technical_name = 'order'::text OR m_1.source_location_type_technical_name = 'order'::text AND m_1.source_order_id IS NULL)
+         OFFSET 0) m
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(x.quantity) FILTER (WHERE x.is_shipment), 0::bigint)::integer AS shipped_quantity,
+            COALESCE(sum(x.quantity) FILTER (WHERE NOT x.is_shipment), 0::bigint)::integer AS returned_quantity,
+            min(x.created_at) AS first_moved_at,
+            max(x.created_at) AS last_moved_at
+           FROM ( SELECT p.quantity,
+                    o.created_at,
+                    true AS is_shipment
+                   FROM ledger.stock_movement o
+                     JOIN ledger.stock_movement_batch p ON p.stock_movement_id = o.id AND p.batch_id = b.batch_id
+                  WHERE o.destination_order_id = m.order_id
+                UNION ALL
+                 SELECT p.quantity,
+                    o.created_at,
+                    false
+                   FROM ledger.stock_movement o
+                     JOIN ledger.stock_movement_batch p ON p.stock_movement_id = o.id AND p.batch_id = b.batch_id
+                  WHERE o.source_order_id = m.order_id
+                UNION ALL
+                 SELECT p.quantity,
+                    m.created_at,
+                    m.is_shipment
+                   FROM ledger.stock_movement_batch p
+                  WHERE m.order_id IS NULL AND p.stock_movement_id = b.stock_movement_id AND p.batch_id = b.batch_id) x) u
+  WHERE m.order_id IS NULL OR NOT (EXISTS ( SELECT
+           FROM ledger.stock_movement o
+             JOIN ledger.stock_movement_batch p ON p.stock_movement_id = o.id AND p.batch_id = b.batch_id
+          WHERE o.destination_order_id = m.order_id AND o.id < b.stock_movement_id));
+grant select on view api_unstable.batch_shipments to service_api;
+comment on view api_unstable.batch_shipments is '@primaryKey stock_movement_id,batch_id
+@requiresScopes allOf: stocks:read batches:read
+@behavior -query:resource:list -query:resource:connection
+@hidden stock_movement_id,batch_id
+@fullLists fulfillment_numbers,tracking_codes
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName firstStockMovement
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName shipments
+@foreignKey (order_id) references orders (id)|@fieldName order
+The units of a batch that were shipped to one order. After the order was deleted, each of its movements is a row of its own, without an order.';
+comment on column api_unstable.batch_shipments.stock_movement_id is '@notNull
+@behavior -*
+Movement that moved the units.';
+comment on column api_unstable.batch_shipments.batch_id is '@notNull
+@behavior -*
+Batch that the units belong to.';
+comment on column api_unstable.batch_shipments.order_id is 'Order that got the units; null after it was deleted.';
+comment on column api_unstable.batch_shipments.shipped_quantity is '@notNull
+Units that left for the order, all shipments together.';
+comment on column api_unstable.batch_shipments.returned_quantity is '@notNull
+Units that came back, also by cancelled fulfillments.';
+comment on column api_unstable.batch_shipments.kept_quantity is '@notNull
+Shipped less returned: the units that the customer has.';
+comment on column api_unstable.batch_shipments.first_moved_at is '@notNull
+When its first units left; for a deleted order, when the units moved.';
+comment on column api_unstable.batch_shipments.last_moved_at is '@notNull
+When its units last moved, out or back.';
+comment on column api_unstable.batch_shipments.fulfillment_numbers is '@notNull
+@requiresScopes allOf: fulfillment_orders:read stocks:read batches:read
+Numbers of the parcels that had units of the batch in them, also of those that were cancelled.';
+comment on column api_unstable.batch_shipments.tracking_codes is '@notNull
+@requiresScopes allOf: shipping_labels:read fulfillment_orders:read stocks:read batches:read
+Tracking codes of the fulfillment orders that shipped units of the batch.';
+comment on column api_unstable.batch_shipments.shipping_address is '@requiresScopes fulfillment_orders:read
+Address that the newest fulfillment order of the order ships to.';
+
 create view api_unstable.batch_stocks with (security_invoker=true) as
  SELECT stock_id,
     batch_id,
@@ -8489,6 +9274,42 @@ comment on column api_unstable.batch_tags.batch_id is '@notNull
 comment on column api_unstable.batch_tags.tag_id is '@notNull
 @indexed';
 
+create view api_unstable.batch_traces with (security_invoker=true) as
+ SELECT b.id AS batch_id,
+    t.received_quantity,
+    t.shipped_quantity,
+    t.returned_quantity,
+    t.removed_quantity,
+    t.received_quantity - t.shipped_quantity + t.returned_quantity - t.removed_quantity AS remaining_quantity
+   FROM erp.batch b
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(p.quantity) FILTER (WHERE m.source_location_type_technical_name = 'special_stock_location'::text), 0::bigint)::integer AS received_quantity,
+            COALESCE(sum(p.quantity) FILTER (WHERE m.destination_location_type_technical_name = 'order'::text), 0::bigint)::integer AS shipped_quantity,
+            COALESCE(sum(p.quantity) FILTER (WHERE m.source_location_type_technical_name = 'order'::text), 0::bigint)::integer AS returned_quantity,
+            COALESCE(sum(p.quantity) FILTER (WHERE m.destination_location_type_technical_name = 'special_stock_location'::text), 0::bigint)::integer AS removed_quantity
+           FROM ledger.stock_movement_batch p
+             JOIN ledger.stock_movement m ON m.id = p.stock_movement_id
+          WHERE p.batch_id = b.id) t;
+grant select on view api_unstable.batch_traces to service_api;
+comment on view api_unstable.batch_traces is '@primaryKey batch_id
+@requiresScopes allOf: stocks:read batches:read
+@behavior -query:resource:list -query:resource:connection
+@hidden batch_id
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName trace
+The sums of all movements of a batch.';
+comment on column api_unstable.batch_traces.batch_id is '@notNull
+@behavior -*
+Batch that the units belong to.';
+comment on column api_unstable.batch_traces.received_quantity is '@notNull
+Units that came into the ledger: the sum of the field origins.';
+comment on column api_unstable.batch_traces.shipped_quantity is '@notNull
+Units that left for orders, also for orders that were deleted.';
+comment on column api_unstable.batch_traces.returned_quantity is '@notNull
+Units that came back from orders, also by cancelled fulfillments.';
+comment on column api_unstable.batch_traces.removed_quantity is '@notNull
+Units that left the ledger without an order: the sum of the field removals.';
+comment on column api_unstable.batch_traces.remaining_quantity is '@notNull
+Units that must still be there, as none of the others has them: in warehouses, containers, goods receipts and returns.';
+
 create view api_unstable.batches with (security_invoker=true) as
  SELECT id,
     product_id,
@@ -8497,7 +9318,10 @@ create view api_unstable.batches with (security_invoker=true) as
     best_before_date,
     production_date,
     supplier_lot,
-    physical_stock
+    physical_stock,
+    is_held,
+    held_at,
+    hold_reason
    FROM erp.batch;
 grant select on view api_unstable.batches to service_api;
 comment on view api_unstable.batches is '
@@ -8505,7 +9329,7 @@ comment on view api_unstable.batches is '
 @requiresScopes batches:read
 @search number,product_id
 @nullable number
-@filters comment,number,physical_stock,product_id
+@filters best_before_date,comment,held_at,number,physical_stock,product_id,supplier_lot
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName batches
 @ref tags to:Tag plural
 @refVia tags via:(id)->batch_tags(batch_id);(tag_id)->tags(id)
@@ -8522,11 +9346,21 @@ comment on column api_unstable.batches.number is '@indexed
 @orders
 Number of the batch, unique for its product.';
 comment on column api_unstable.batches.comment is 'Free note.';
-comment on column api_unstable.batches.best_before_date is 'Day until which the goods keep their quality.';
+comment on column api_unstable.batches.best_before_date is '@indexed
+@orders
+Day until which the goods keep their quality.';
 comment on column api_unstable.batches.production_date is 'Day on which the goods were made.';
-comment on column api_unstable.batches.supplier_lot is 'The supplier''s number of the lot.';
+comment on column api_unstable.batches.supplier_lot is '@indexed
+@orders
+The supplier''s number of the lot.';
 comment on column api_unstable.batches.physical_stock is '@notNull
 Units of the batch in all warehouses together.';
+comment on column api_unstable.batches.is_held is '@notNull
+Whether the batch is on hold: its units are not picked, not promised and not available.';
+comment on column api_unstable.batches.held_at is '@indexed
+@orders
+When the batch was put on hold; null when it is not on hold.';
+comment on column api_unstable.batches.hold_reason is 'Why the batch is on hold.';
 
 create view api_unstable.bin_location_tags with (security_invoker=true) as
  SELECT bin_location_id,
@@ -8940,6 +9774,77 @@ comment on column api_unstable.documents.referenced_document_id is '@behavior -*
 @indexed
 @orders';
 
+create view api_unstable.epcis_records with (security_invoker=true) as
+ SELECT m.id,
+        CASE
+            WHEN p.problems = '{}'::api_unstable.epcis_problem[] THEN jsonb_strip_nulls(jsonb_build_object('type', 'ObjectEvent', 'eventID', 'urn:uuid:'::text || m.id, 'eventTime', to_char((m.created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'::text), 'eventTimeZoneOffset', '+00:00', 'bizStep', s.words[1], 'action', s.words[2], 'disposition', s.words[3], 'readPoint', jsonb_build_object('id', ('https://id.gs1.org/414/'::text || site.gln) ||
+            CASE
+                WHEN erp.is_gs1_text(site.bin_code) THEN '/254/'::text || erp.in_uri(site.bin_code)
+                ELSE ''::text
+            END), 'bizLocation',
+            CASE
+                WHEN s.is_inside THEN jsonb_build_object('id', 'https://id.gs1.org/414/'::text || site.gln)
+                ELSE NULL::jsonb
+            END, 'bizTransactionList', ( SELECT t.list
+               FROM ledger.epcis_transactions(site.gln, m.id, m.product_id, m.source_order_id, m.destination_order_id, m.source_goods_receipt_id, m.destination_goods_receipt_id) t(list)), 'sourceList',
+            CASE
+                WHEN site.came_from_gln <> site.gln THEN jsonb_build_array(jsonb_build_object('type', 'location', 'source', 'https://id.gs1.org/414/'::text || site.came_from_gln))
+                ELSE NULL::jsonb
+            END, 'destinationList',
+            CASE
+                WHEN site.came_from_gln <> site.gln THEN jsonb_build_array(jsonb_build_object('type', 'location', 'destination', 'https://id.gs1.org/414/'::text || site.gln))
+                ELSE NULL::jsonb
+            END, 'quantityList', ( SELECT q.list
+               FROM ledger.epcis_quantities(m.id, erp.gtin14(product.gtin), m.quantity) q(list))))
+            ELSE NULL::jsonb
+        END AS event,
+    p.problems
+   FROM ledger.stock_movement m
+     LEFT JOIN erp.product product ON product.id = m.product_id
+     CROSS JOIN LATERAL ( SELECT ledger.epcis_step(m.source_location_type_technical_name, m.destination_location_type_technical_name, COALESCE(m.source_special_stock_location_technical_name, m.destination_special_stock_location_technical_name), m.process_type_technical_name) AS words,
+            m.destination_location_type_technical_name <> ALL (ARRAY['order'::text, 'special_stock_location'::text]) AS is_inside) s
+     LEFT JOIN LATERAL ledger.epcis_site(m.source_warehouse_id, m.source_bin_location_id, m.source_goods_receipt_id) source(id, gln, bin_code) ON true
+     LEFT JOIN LATERAL ledger.epcis_site(m.destination_warehouse_id, m.destination_bin_location_id, m.destination_goods_receipt_id) destination(id, gln, bin_code) ON true
+     CROSS JOIN LATERAL ( SELECT COALESCE(destination.id, source.id) AS id,
+            source.gln AS came_from_gln,
+                CASE
+                    WHEN destination.id IS NULL THEN source.gln
+                    ELSE destination.gln
+                END AS gln,
+                CASE
+                    WHEN destination.id IS NULL THEN source.bin_code
+                    ELSE destination.bin_code
+                END AS bin_code) site
+     CROSS JOIN LATERAL ( SELECT array_remove(ARRAY[
+                CASE
+                    WHEN erp.gtin14(product.gtin) IS NULL THEN 'ProductWithoutGtin'::text
+                    ELSE NULL::text
+                END::api_unstable.epcis_problem,
+                CASE
+                    WHEN (EXISTS ( SELECT
+                       FROM ledger.stock_movement_batch l
+                         JOIN erp.batch b ON b.id = l.batch_id
+                      WHERE l.stock_movement_id = m.id AND NOT erp.is_gs1_text(b.number))) THEN 'BatchNumberNotAllowed'::text
+                    ELSE NULL::text
+                END::api_unstable.epcis_problem,
+                CASE
+                    WHEN site.id IS NULL THEN 'PlaceUnknown'::text
+                    WHEN site.gln IS NULL THEN 'WarehouseWithoutGln'::text
+                    ELSE NULL::text
+                END::api_unstable.epcis_problem], NULL::api_unstable.epcis_problem) AS problems) p;
+grant select on view api_unstable.epcis_records to service_api;
+comment on view api_unstable.epcis_records is '@primaryKey id
+@requiresScopes allOf: stocks:read batches:read products:read warehouses:read goods_receipts:read supplier_orders:read orders:read fulfillment_orders:read
+@behavior -query:resource:list -query:resource:connection
+@foreignKey (id) references stock_movements (id)|@fieldName stockMovement|@foreignFieldName epcis
+A movement in the words of EPCIS 2.0, the standard of GS1 for partners who trace goods.';
+comment on column api_unstable.epcis_records.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.epcis_records.event is 'The ObjectEvent as JSON-LD; null if there are problems.';
+comment on column api_unstable.epcis_records.problems is '@notNull
+Reasons why there is no event; empty if there is one.';
+
 create view api_unstable.events with (security_invoker=true) as
  SELECT id,
     sequence,
@@ -8951,7 +9856,7 @@ create view api_unstable.events with (security_invoker=true) as
    FROM events.event;
 grant select on view api_unstable.events to service_api;
 comment on view api_unstable.events is '@primaryKey id
-@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read
+@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read valuation:read
 @filters topic,sequence,occurred_at
 @log
 @fullLists changed_fields
@@ -9425,6 +10330,42 @@ Day on which the amount is due (BT-9).';
 comment on column api_unstable.invoices.taxes is '@notNull
 The taxes by category and rate. Empty for invoices that were created before they had tax categories.';
 
+create view api_unstable.landed_costs with (security_invoker=true) as
+ SELECT id,
+    goods_receipt_id,
+    product_id,
+    amount,
+    day,
+    note,
+    created_at
+   FROM valuation.landed_cost;
+grant select on view api_unstable.landed_costs to service_api;
+comment on view api_unstable.landed_costs is '
+@primaryKey id
+@requiresScopes valuation:read
+@filters goods_receipt_id,product_id
+@foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt
+@foreignKey (product_id) references products (id)|@fieldName product
+Freight, customs and other costs of purchase of a product in a goods receipt.';
+comment on column api_unstable.landed_costs.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.landed_costs.goods_receipt_id is '@notNull
+@indexed
+@orders
+Goods receipt that the costs belong to.';
+comment on column api_unstable.landed_costs.product_id is '@notNull
+@indexed
+@orders
+Product of the receipt that bears the costs.';
+comment on column api_unstable.landed_costs.amount is '@notNull
+Costs of the product in the default currency; negative when earlier ones are taken back.';
+comment on column api_unstable.landed_costs.day is '@notNull
+Day in the time zone of the merchant at whose end the costs count.';
+comment on column api_unstable.landed_costs.note is 'Free note, for example the number of the invoice.';
+comment on column api_unstable.landed_costs.created_at is '@notNull
+When the costs were booked.';
+
 create view api_unstable.locations with (security_invoker=true) as
  SELECT id,
     name,
@@ -9839,6 +10780,7 @@ create view api_unstable.products with (security_invoker=true) as
     gtin,
     manufacturer_number,
     unit_code,
+    gross_weight,
     ARRAY( SELECT ROW(p.currency_id, p.net, p.gross, p.linked)::api_unstable.price AS "row"
            FROM erp.product_price p
           WHERE p.product_id = product.id
@@ -9857,6 +10799,14 @@ create view api_unstable.products with (security_invoker=true) as
     target_maximum_quantity,
     storefront_variants,
     canonical_product_id,
+    COALESCE(
+        CASE
+            WHEN has_serial_numbers THEN 'serial'::text
+            WHEN is_batch_managed THEN 'batch'::text
+            ELSE NULL::text
+        END, 'none'::text) AS tracking,
+    minimum_remaining_shelf_life_days,
+    pick_order,
     ARRAY( SELECT ROW(t.key, t.value ->> 'name'::text, t.value ->> 'description'::text)::api_unstable.product_translation AS "row"
            FROM jsonb_each(product.translations) t(key, value)
           ORDER BY (t.key COLLATE "C")) AS translations
@@ -9870,6 +10820,8 @@ comment on view api_unstable.products is '
 @search product_number,name,gtin,manufacturer_number in erp.product_words
 @hidden canonical_product_id
 @nullable physical_stock,stock_not_available_for_sale,reserved_stock,available_stock
+@columnEnum tracking product_tracking
+@columnEnum pick_order pick_order
 @filters parent_id,available_stock,gtin,manufacturer_number,product_number
 @foreignKey (parent_id) references products (id)|@fieldName parent|@foreignFieldName children
 @foreignKey (canonical_product_id) references products (id)|@fieldName canonicalProduct
@@ -9898,6 +10850,7 @@ comment on column api_unstable.products.manufacturer_number is '@indexed
 @orders
 Number that the manufacturer gave the product.';
 comment on column api_unstable.products.unit_code is 'Unit that the product is counted in, of UN/ECE Recommendation 20: C62 for pieces, which null means, KGM for kilograms.';
+comment on column api_unstable.products.gross_weight is 'Weight of one unit with its packaging, in kilograms.';
 comment on column api_unstable.products.price is '@notNull
 Sales prices, one per currency. Tiered prices and prices of customer groups are not among them.';
 comment on column api_unstable.products.purchase_prices is 'Purchase prices, one per currency. Kept in step with the default supplier''s: both ways while that supplier is paid in the default currency; otherwise only copied from it, converted by the rate of the moment. Prices of other suppliers stand on their configuration only. Null when there are none.';
@@ -9917,6 +10870,11 @@ Counterparts in the external storefront platform: objects with productId and var
 comment on column api_unstable.products.canonical_product_id is '@behavior -*
 @indexed
 @orders';
+comment on column api_unstable.products.tracking is '@notNull
+How units of the product are told apart.';
+comment on column api_unstable.products.minimum_remaining_shelf_life_days is 'Days of shelf life that customers are promised: a batch is sold until so many days before its best-before date. Later it is shipped only if it is named. Null promises none: a batch is sold until its best-before date.';
+comment on column api_unstable.products.pick_order is '@enum pick_order
+Order in which units are picked. Null leaves it to the merchant, in erp.merchant.pick_order.';
 comment on column api_unstable.products.translations is '@notNull
 Name and description in other languages: an object from locale to an object of texts.';
 
@@ -10219,6 +11177,107 @@ comment on column api_unstable.shipping_labels.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.shipping_labels.updated_at is 'When it was last changed; null when it never was.';
 
+create view api_unstable.stock_booking_reasons with (security_invoker=true) as
+ SELECT code,
+    description,
+    is_active
+   FROM ledger.booking_reason;
+grant select on view api_unstable.stock_booking_reasons to service_api;
+comment on view api_unstable.stock_booking_reasons is '
+@primaryKey code
+@requiresScopes stocks:read
+@filters code,is_active
+A reason that bookings can give.';
+comment on column api_unstable.stock_booking_reasons.code is '@notNull
+@indexed
+The reason, as bookings name it.';
+comment on column api_unstable.stock_booking_reasons.description is '@notNull
+Meaning of the reason, for people.';
+comment on column api_unstable.stock_booking_reasons.is_active is '@notNull
+Whether new bookings may give it.';
+
+create view api_unstable.stock_bookings with (security_invoker=true) as
+ SELECT b.id,
+    b.booked_at,
+    b.credential_id,
+    c.name AS credential_name,
+    b.administrator_id,
+    a.name AS administrator_name,
+    b.request_id,
+    b.reference,
+    b.reason,
+    b.note,
+    b.last_movement_id
+   FROM ledger.booking b
+     LEFT JOIN ledger.booker c ON c.id = b.credential_id
+     LEFT JOIN ledger.booker a ON a.id = b.administrator_id;
+grant select on view api_unstable.stock_bookings to service_api;
+comment on view api_unstable.stock_bookings is '@primaryKey id
+@requiresScopes stocks:read
+@gid credential_id Credential
+@gid administrator_id Administrator
+@gid last_movement_id StockMovement
+@nullable credential_name,administrator_name
+@hidden last_movement_id
+@filters credential_id,reason,reference
+One call that moved stock, and the caller. It is kept as long as its movements, or longer.';
+comment on column api_unstable.stock_bookings.id is '@notNull
+@indexed
+Id of the first movement.';
+comment on column api_unstable.stock_bookings.booked_at is '@notNull
+When the movements were booked, to the microsecond.';
+comment on column api_unstable.stock_bookings.credential_id is '@indexed
+Credential that made the call; null for bookings in SQL. The credential may have been deleted since.';
+comment on column api_unstable.stock_bookings.credential_name is 'Name of the credential, also after the credential was deleted.';
+comment on column api_unstable.stock_bookings.administrator_id is 'Administrator who acted; null if a client did.';
+comment on column api_unstable.stock_bookings.administrator_name is 'Name of the administrator.';
+comment on column api_unstable.stock_bookings.request_id is 'Id of the request, as in its response and in the log.';
+comment on column api_unstable.stock_bookings.reference is '@indexed
+The caller''s own reference.';
+comment on column api_unstable.stock_bookings.reason is '@indexed
+Code of the reason, as ledger.booking_reason had it.';
+comment on column api_unstable.stock_bookings.note is 'Note of the call. Its movements have it, too, and bound its length.';
+comment on column api_unstable.stock_bookings.last_movement_id is '@notNull
+@behavior -*
+Id of the last movement. Ids between belong to this booking alone.';
+
+create view api_unstable.stock_card_lines with (security_invoker=true) as
+ SELECT id AS stock_movement_id,
+    0 AS direction,
+    created_at::timestamp with time zone AS happened_at,
+    created_at::timestamp with time zone AS booked_at,
+    0 AS quantity,
+    0 AS balance,
+    source_warehouse_id AS warehouse_id,
+    source_bin_location_id AS bin_location_id,
+    comment AS former_place
+   FROM ledger.stock_movement m
+  WHERE false;
+grant select on view api_unstable.stock_card_lines to service_api;
+comment on view api_unstable.stock_card_lines is '
+@primaryKey happened_at,stock_movement_id,direction
+@requiresScopes stocks:read
+@behavior -query:resource:connection -node
+@hidden direction
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+A line of a stock card: an arrival or a departure, and how many units were there then.';
+comment on column api_unstable.stock_card_lines.stock_movement_id is '@notNull
+The movement.';
+comment on column api_unstable.stock_card_lines.direction is '1 for an arrival, -1 for a departure.';
+comment on column api_unstable.stock_card_lines.happened_at is '@notNull
+When it happened: for the difference of a count, the moment of the count.';
+comment on column api_unstable.stock_card_lines.booked_at is '@notNull
+When it was booked: later than it happened, if a count arrived late.';
+comment on column api_unstable.stock_card_lines.quantity is '@notNull
+Units that came; negative if they left.';
+comment on column api_unstable.stock_card_lines.balance is '@notNull
+Units that were there after it, in the place or the places of the card.';
+comment on column api_unstable.stock_card_lines.warehouse_id is 'The warehouse, also of a bin that has been moved to another one or deleted since.';
+comment on column api_unstable.stock_card_lines.bin_location_id is 'The bin; null outside of bins, and once the bin was deleted.';
+comment on column api_unstable.stock_card_lines.former_place is 'The code of the bin or warehouse, if it was deleted since.';
+
 create view api_unstable.stock_movement_batches with (security_invoker=true) as
  SELECT stock_movement_id,
     batch_id,
@@ -10266,6 +11325,7 @@ create view api_unstable.stock_movements with (security_invoker=true) as
     m.process_type_technical_name,
     m.comment,
     s.sequence,
+    m.booking_id,
     m.transaction_id
    FROM ledger.stock_movement m
      LEFT JOIN ledger.movement_sequence s ON s.movement_id = m.id;
@@ -10291,7 +11351,8 @@ comment on view api_unstable.stock_movements is '@primaryKey id
 @foreignKey (destination_order_id) references orders (id)|@fieldName destinationOrder
 @foreignKey (source_goods_receipt_id) references goods_receipts (id)|@fieldName sourceGoodsReceipt|@foreignFieldName sourceStockMovements
 @foreignKey (destination_goods_receipt_id) references goods_receipts (id)|@fieldName destinationGoodsReceipt|@foreignFieldName destinationStockMovements
-A booking in the ledger of stock: a positive quantity that moved from one place to another. Movements are never changed; they go only with their product.';
+@foreignKey (booking_id) references stock_bookings (id)|@fieldName booking|@noFilter
+An entry in the ledger of stock: a positive quantity that moved from one place to another. Movements are never changed; they go only with their product.';
 comment on column api_unstable.stock_movements.id is '@notNull
 @indexed
 Global id.';
@@ -10340,9 +11401,220 @@ Special place that is the destination, when it is one: for example stock_correct
 comment on column api_unstable.stock_movements.process_type_technical_name is 'Process that booked the movement, for example shipping or stocktaking. An open list; null for movements booked without a process and for all that are older than March 2025.';
 comment on column api_unstable.stock_movements.comment is 'Note about the booking.';
 comment on column api_unstable.stock_movements.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
+comment on column api_unstable.stock_movements.booking_id is 'Booking that the movement belongs to; null for movements that were inserted in SQL, and for those from before bookings were kept.';
 comment on column api_unstable.stock_movements.transaction_id is '@behavior -*
 @indexed
 Number of the transaction that booked the movement, by which readers find out which movements they could see; null if that transaction ended long ago.';
+
+create view api_unstable.stock_opening_values with (security_invoker=true) as
+ SELECT id,
+    stock_movement_id,
+    product_id,
+    unit_value,
+    created_at,
+    updated_at
+   FROM valuation.opening_value;
+grant select on view api_unstable.stock_opening_values to service_api;
+comment on view api_unstable.stock_opening_values is '
+@primaryKey id
+@requiresScopes valuation:read
+@filters stock_movement_id,product_id
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+@foreignKey (product_id) references products (id)|@fieldName product
+The value of units that came into stock without a goods receipt.';
+comment on column api_unstable.stock_opening_values.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_opening_values.stock_movement_id is '@notNull
+@indexed
+@orders
+The movement that brought the units.';
+comment on column api_unstable.stock_opening_values.product_id is '@notNull
+@indexed
+@orders
+Product of the movement.';
+comment on column api_unstable.stock_opening_values.unit_value is '@notNull
+Value of one unit without deductible tax, in the default currency.';
+comment on column api_unstable.stock_opening_values.created_at is '@notNull
+When the value was first set.';
+comment on column api_unstable.stock_opening_values.updated_at is 'When the value was last changed.';
+
+create view api_unstable.stock_valuation_report_faults with (security_invoker=true) as
+ SELECT id,
+    report_id,
+    code,
+    product_id,
+    stock_movement_id,
+    goods_receipt_id
+   FROM valuation.report_fault;
+grant select on view api_unstable.stock_valuation_report_faults to service_api;
+comment on view api_unstable.stock_valuation_report_faults is '
+@primaryKey id
+@requiresScopes valuation:read
+@filters report_id,product_id,goods_receipt_id
+@foreignKey (report_id) references stock_valuation_reports (id)|@fieldName report|@foreignFieldName faults
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+@foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt
+Units without a value, which keep a draft from being closed. A draft lists 10,000 at most.';
+comment on column api_unstable.stock_valuation_report_faults.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_valuation_report_faults.report_id is '@notNull
+@indexed
+@orders
+The draft.';
+comment on column api_unstable.stock_valuation_report_faults.code is '@notNull
+Code of what is missing: PRICE_MISSING.';
+comment on column api_unstable.stock_valuation_report_faults.product_id is '@notNull
+@indexed
+Product of the units.';
+comment on column api_unstable.stock_valuation_report_faults.stock_movement_id is '@notNull
+Movement by which the units came in.';
+comment on column api_unstable.stock_valuation_report_faults.goods_receipt_id is '@indexed
+Goods receipt of which a line has no price; null for other movements.';
+
+create view api_unstable.stock_valuation_report_late_entries with (security_invoker=true) as
+ SELECT id,
+    report_id,
+    product_id,
+    stock_movement_id,
+    day,
+    quantity,
+    value
+   FROM valuation.report_late_entry;
+grant select on view api_unstable.stock_valuation_report_late_entries to service_api;
+comment on view api_unstable.stock_valuation_report_late_entries is '@primaryKey id
+@requiresScopes valuation:read
+@filters report_id,product_id
+@foreignKey (report_id) references stock_valuation_reports (id)|@fieldName report|@foreignFieldName lateEntries
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+A movement that this report counts although it belongs to a day that was closed before.';
+comment on column api_unstable.stock_valuation_report_late_entries.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_valuation_report_late_entries.report_id is '@notNull
+@indexed
+@orders
+The report that counts the movement.';
+comment on column api_unstable.stock_valuation_report_late_entries.product_id is '@notNull
+@indexed
+Product of the movement.';
+comment on column api_unstable.stock_valuation_report_late_entries.stock_movement_id is '@notNull
+The movement.';
+comment on column api_unstable.stock_valuation_report_late_entries.day is '@notNull
+Day to which it belongs: of the count, else of the booking, in the time zone of the merchant.';
+comment on column api_unstable.stock_valuation_report_late_entries.quantity is '@notNull
+Units of the movement.';
+comment on column api_unstable.stock_valuation_report_late_entries.value is '@notNull
+Value of the units; negative when they went out.';
+
+create view api_unstable.stock_valuation_report_lines with (security_invoker=true) as
+ SELECT id,
+    report_id,
+    product_id,
+    product_number,
+    warehouse_id,
+    warehouse_code,
+    quantity,
+    unit_cost,
+    amount AS value
+   FROM valuation.report_warehouse;
+grant select on view api_unstable.stock_valuation_report_lines to service_api;
+comment on view api_unstable.stock_valuation_report_lines is '
+@primaryKey id
+@requiresScopes valuation:read
+@filters report_id,product_id,warehouse_id
+@foreignKey (report_id) references stock_valuation_reports (id)|@fieldName report|@foreignFieldName lines
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+The units of a product in a warehouse, and their part of the value of the product.';
+comment on column api_unstable.stock_valuation_report_lines.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_valuation_report_lines.report_id is '@notNull
+@indexed
+@orders
+The report.';
+comment on column api_unstable.stock_valuation_report_lines.product_id is '@notNull
+@indexed
+The product, which may have been deleted since.';
+comment on column api_unstable.stock_valuation_report_lines.product_number is '@notNull
+Number of the product when the report was made.';
+comment on column api_unstable.stock_valuation_report_lines.warehouse_id is '@indexed
+The warehouse, which may have been deleted since; null for units in no warehouse.';
+comment on column api_unstable.stock_valuation_report_lines.warehouse_code is 'Code of the warehouse when the report was made.';
+comment on column api_unstable.stock_valuation_report_lines.quantity is '@notNull
+Units in the warehouse.';
+comment on column api_unstable.stock_valuation_report_lines.unit_cost is '@notNull
+Value of a unit of the product in all warehouses, rounded to six decimals.';
+comment on column api_unstable.stock_valuation_report_lines.value is '@notNull
+Value in cents. The lines add up to the value of the report: all are rounded down, and those that lose most get a cent more.';
+
+create view api_unstable.stock_valuation_reports with (security_invoker=true) as
+ SELECT id,
+    number,
+    reference_date,
+    sequence,
+    method,
+    currency_code,
+    quantity,
+    value,
+    fault_count,
+    late_entry_count,
+    created_at,
+    closed_at,
+    voided_at,
+    void_reason,
+    voided_by,
+    hash,
+    previous_hash,
+    lines_hash,
+    state_hash
+   FROM valuation.report;
+grant select on view api_unstable.stock_valuation_reports to service_api;
+comment on view api_unstable.stock_valuation_reports is '
+@primaryKey id
+@requiresScopes valuation:read
+@columnEnum method valuation_method
+@filters number,reference_date,closed_at,voided_at
+@foreignKey (voided_by) references stock_valuation_reports (id)|@fieldName successor
+The value of the stock at the end of a day. A report without closedAt is a draft. A closed one is never
+changed; it can become void.';
+comment on column api_unstable.stock_valuation_reports.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_valuation_reports.number is '@indexed
+Number of the report, without gaps; null while it is a draft.';
+comment on column api_unstable.stock_valuation_reports.reference_date is '@notNull
+Day in the time zone of the merchant at whose end the stock is valued.';
+comment on column api_unstable.stock_valuation_reports.sequence is '@notNull
+Number of the last movement that is counted.';
+comment on column api_unstable.stock_valuation_reports.method is '@notNull
+@enum valuation_method
+Method by which the stock is valued.';
+comment on column api_unstable.stock_valuation_reports.currency_code is '@notNull
+Currency of all amounts: the default one, as ISO code.';
+comment on column api_unstable.stock_valuation_reports.quantity is '@notNull
+Units in stock.';
+comment on column api_unstable.stock_valuation_reports.value is '@notNull
+Value of the stock in cents: the sum of the products, rounded once.';
+comment on column api_unstable.stock_valuation_reports.fault_count is '@notNull
+How often units came in without a price; with faults, a draft cannot be closed.';
+comment on column api_unstable.stock_valuation_reports.late_entry_count is '@notNull
+Movements that belong to days that were closed before.';
+comment on column api_unstable.stock_valuation_reports.created_at is '@notNull
+When the draft was made.';
+comment on column api_unstable.stock_valuation_reports.closed_at is 'When the report was closed; null for a draft.';
+comment on column api_unstable.stock_valuation_reports.voided_at is 'When the report was declared void; null while it is valid.';
+comment on column api_unstable.stock_valuation_reports.void_reason is 'Why the report was declared void.';
+comment on column api_unstable.stock_valuation_reports.voided_by is '@indexed
+Report that replaces it, if it is void.';
+comment on column api_unstable.stock_valuation_reports.hash is 'SHA-256 of the content, with the hash of the report before, as hexadecimal digits; null for drafts.';
+comment on column api_unstable.stock_valuation_reports.previous_hash is 'Hash of the report with the number before, also if it is void; null for the first.';
+comment on column api_unstable.stock_valuation_reports.lines_hash is 'SHA-256 of the lines, which is part of the hash.';
+comment on column api_unstable.stock_valuation_reports.state_hash is 'SHA-256 of what later reports continue from, which is part of the hash.';
 
 create view api_unstable.stocks with (security_invoker=true) as
  SELECT id,
@@ -10642,12 +11914,39 @@ comment on column api_unstable.tags.name is '@notNull
 @orders
 The label itself, unique across all tags.';
 
+create view api_unstable.valuation_method_settings with (security_invoker=true) as
+ SELECT id,
+    starts_on,
+    method,
+    created_at
+   FROM valuation.method;
+grant select on view api_unstable.valuation_method_settings to service_api;
+comment on view api_unstable.valuation_method_settings is '
+@primaryKey id
+@requiresScopes valuation:read
+@columnEnum method valuation_method
+@filters starts_on
+A method by which the stock is valued from a day on.';
+comment on column api_unstable.valuation_method_settings.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.valuation_method_settings.starts_on is '@notNull
+@indexed
+@orders
+First day that is valued by the method.';
+comment on column api_unstable.valuation_method_settings.method is '@notNull
+@enum valuation_method
+The method: moving_average, period_average or fifo (first in, first out).';
+comment on column api_unstable.valuation_method_settings.created_at is '@notNull
+When the method was set.';
+
 create view api_unstable.warehouse_stocks with (security_invoker=true) as
  SELECT id,
     product_id,
     warehouse_id,
     quantity,
     reserved_quantity,
+    held_quantity,
     available_quantity,
     created_at,
     updated_at
@@ -10676,8 +11975,10 @@ comment on column api_unstable.warehouse_stocks.quantity is '@notNull
 Units in the warehouse and all its bins.';
 comment on column api_unstable.warehouse_stocks.reserved_quantity is '@notNull
 Units that open fulfillment orders of the warehouse still have to ship.';
+comment on column api_unstable.warehouse_stocks.held_quantity is '@notNull
+Units of batches that are on hold, in the warehouse and all its bins.';
 comment on column api_unstable.warehouse_stocks.available_quantity is '@notNull
-Quantity less reserved quantity. Negative if more was promised than there is.';
+Quantity less reserved and held quantity. Negative when more was promised than there is.';
 comment on column api_unstable.warehouse_stocks.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.warehouse_stocks.updated_at is 'When it was last changed; null when it never was.';
@@ -10690,6 +11991,7 @@ create view api_unstable.warehouses with (security_invoker=true) as
     is_default_receiving,
     is_stock_available_for_sale,
     address,
+    gln,
     created_at,
     updated_at
    FROM erp.warehouse;
@@ -10716,6 +12018,7 @@ Whether goods are received here unless something else says otherwise. Exactly on
 comment on column api_unstable.warehouses.is_stock_available_for_sale is '@notNull
 Whether the stock here may be sold. When false, it counts as stock not available for sale.';
 comment on column api_unstable.warehouses.address is 'Postal address, with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.warehouses.gln is 'Global Location Number of GS1: 13 digits, of which the last one is the check digit.';
 comment on column api_unstable.warehouses.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.warehouses.updated_at is 'When it was last changed; null when it never was.';
@@ -10823,6 +12126,75 @@ comment on column api_unstable.webhook_subscriptions.last_delivered_at is 'When 
 comment on column api_unstable.webhook_subscriptions.failing_since is 'Time of the first failure after the last success; null after a success.';
 comment on column api_unstable.webhook_subscriptions.disabled_at is 'When it was disabled; null while it is enabled.';
 
+create view api_unstable.write_downs with (security_invoker=true) as
+ SELECT id,
+    product_id,
+    amount,
+    day,
+    reason,
+    created_at
+   FROM valuation.write_down;
+grant select on view api_unstable.write_downs to service_api;
+comment on view api_unstable.write_downs is '
+@primaryKey id
+@requiresScopes valuation:read
+@filters product_id
+@foreignKey (product_id) references products (id)|@fieldName product
+A booking that lowers the value of a product, or raises it again, without moving units.';
+comment on column api_unstable.write_downs.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.write_downs.product_id is '@notNull
+@indexed
+@orders
+Product whose value falls.';
+comment on column api_unstable.write_downs.amount is '@notNull
+Amount by which the value falls, in the default currency; negative when it rises again.';
+comment on column api_unstable.write_downs.day is '@notNull
+Day in the time zone of the merchant at whose end the write-down counts.';
+comment on column api_unstable.write_downs.reason is '@notNull
+Why the value fell, or rose again.';
+comment on column api_unstable.write_downs.created_at is '@notNull
+When it was booked.';
+
+CREATE OR REPLACE FUNCTION api_unstable.batch_hold(input api_unstable.batch_hold_input)
+ RETURNS api_unstable.batch_hold_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.hold_batches(input.ids, true, input.reason), null, null)::api_unstable.batch_hold_payload
+$function$;
+grant execute on function api_unstable.batch_hold(api_unstable.batch_hold_input) to service_writer;
+comment on function api_unstable.batch_hold(api_unstable.batch_hold_input) is '@requiresScopes batches:write
+@userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID_STATE_TRANSITION OUT_OF_RANGE TOO_MANY_LINES
+@warnings STOCK_PROMISED
+Puts batches on hold: all of them, or none. Their units are no longer available, and no shipment takes them. They can still be counted, moved by name and disposed of. The call succeeds even if orders wait for the units, and then has the warning STOCK_PROMISED.';
+
+CREATE OR REPLACE FUNCTION api_unstable.batch_release(input api_unstable.batch_release_input)
+ RETURNS api_unstable.batch_hold_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.hold_batches(input.ids, false), null, null)::api_unstable.batch_hold_payload
+$function$;
+grant execute on function api_unstable.batch_release(api_unstable.batch_release_input) to service_writer;
+comment on function api_unstable.batch_release(api_unstable.batch_release_input) is '@requiresScopes batches:write
+@userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID_STATE_TRANSITION TOO_MANY_LINES
+Releases batches from their hold: all of them, or none. Their units are available again where the warehouse sells its stock.';
+
+CREATE OR REPLACE FUNCTION api_unstable.batch_stocks_quantity_as_of(batch_stock api_unstable.batch_stocks, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT CASE WHEN (COALESCE((s.order_id)::text, s.special_stock_location_technical_name) IS NULL) THEN ledger.batch_quantity_as_of((batch_stocks_quantity_as_of.batch_stock).batch_id, (COALESCE(s.warehouse_id, s.bin_location_id, s.goods_receipt_id, s.return_order_id, s.stock_container_id))::text, (batch_stocks_quantity_as_of.sequence)::bigint, batch_stocks_quantity_as_of.moment) ELSE NULL::integer END AS "case" FROM api_unstable.stocks s WHERE (s.id = (batch_stocks_quantity_as_of.batch_stock).stock_id));
+grant execute on function api_unstable.batch_stocks_quantity_as_of(api_unstable.batch_stocks,double precision,timestamp with time zone) to service_api;
+grant execute on function api_unstable.batch_stocks_quantity_as_of(api_unstable.batch_stocks,double precision,timestamp with time zone) to service_writer;
+comment on function api_unstable.batch_stocks_quantity_as_of(api_unstable.batch_stocks,double precision,timestamp with time zone) is '
+@describe sequence The number of a stock movement: all with this number or a smaller one count.
+@describe moment A moment in the past: what had happened by then counts, also if it was booked later.
+How many units of the batch lay in the place then; null for orders and special places. Give either
+sequence or moment.';
+
 CREATE OR REPLACE FUNCTION api_unstable.batch_update(input api_unstable.batch_update_input, changes jsonb)
  RETURNS api_unstable.batch_payload
  LANGUAGE sql
@@ -10834,6 +12206,19 @@ grant execute on function api_unstable.batch_update(api_unstable.batch_update_in
 comment on function api_unstable.batch_update(api_unstable.batch_update_input,jsonb) is '@requiresScopes batches:write
 @userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
 Changes a batch. Its number may change, even after bookings, as long as no other batch of the product has it.';
+
+CREATE OR REPLACE FUNCTION api_unstable.batches_physical_stock_as_of(batch api_unstable.batches, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN ledger.batch_quantity_as_of((batch).id, NULL::text, (sequence)::bigint, moment);
+grant execute on function api_unstable.batches_physical_stock_as_of(api_unstable.batches,double precision,timestamp with time zone) to service_api;
+grant execute on function api_unstable.batches_physical_stock_as_of(api_unstable.batches,double precision,timestamp with time zone) to service_writer;
+comment on function api_unstable.batches_physical_stock_as_of(api_unstable.batches,double precision,timestamp with time zone) is '
+@notNull
+@describe sequence The number of a stock movement: all with this number or a smaller one count.
+@describe moment A moment in the past: what had happened by then counts, also if it was booked later.
+How many units of the batch all warehouses held then. Give either sequence or moment.';
 
 CREATE OR REPLACE FUNCTION api_unstable.batches_upsert(input api_unstable.batches_upsert_input, changes jsonb)
  RETURNS api_unstable.batches_upsert_payload
@@ -10964,7 +12349,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) to service_writer;
 comment on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION INVALID INSUFFICIENT_STOCK BATCH_REQUIRED OUT_OF_RANGE
+@userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION INVALID INSUFFICIENT_STOCK BATCH_REQUIRED OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK
 @warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Cancels a fulfillment: books its units back to where they came from, by the process cancelled_fulfillment, or to the warehouse when a bin is gone. Its quantities are open again, closed fulfillment orders too, and the states of the order go back. Tracking codes stay. An invoice over it is cancelled by a document of its own (storno); what it charged of other parcels is charged by a new invoice. An invoice that a credit note has taken back needs none.';
 
@@ -10996,7 +12381,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) to service_writer;
 comment on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_REQUIRED
+@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_HELD BATCH_EXPIRED BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Ships a part of a fulfillment order, or all that is open of it. Books the units out by the process api_shipping and records the fulfillment. The fulfillment order is in progress then, and closed when nothing is open any more; the states of the order follow.';
 
@@ -11070,6 +12455,18 @@ comment on function api_unstable.fulfillment_order_start(api_unstable.fulfillmen
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION
 Tells that work on an open fulfillment order has begun.';
 
+CREATE OR REPLACE FUNCTION api_unstable.fulfillments_cost_of_goods(fulfillment api_unstable.fulfillments)
+ RETURNS double precision
+ LANGUAGE sql
+ STABLE
+RETURN (valuation.cost_of_fulfillment((fulfillment).id))::double precision;
+grant execute on function api_unstable.fulfillments_cost_of_goods(api_unstable.fulfillments) to service_api;
+grant execute on function api_unstable.fulfillments_cost_of_goods(api_unstable.fulfillments) to service_writer;
+comment on function api_unstable.fulfillments_cost_of_goods(api_unstable.fulfillments) is '
+@requiresScopes valuation:read
+The cost of the goods that were shipped, in the default currency, also if the fulfillment was cancelled
+later. Null while a price is missing, and in the moment after the shipment.';
+
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_approve(input api_unstable.goods_receipt_approve_input)
  RETURNS api_unstable.goods_receipt_booking_payload
  LANGUAGE sql
@@ -11080,7 +12477,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) to service_writer;
 comment on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) is '@requiresScopes goods_receipts:write
-@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK
 @warnings PRODUCT_HAS_VARIANTS STOCK_PROMISED
 Approves a goods receipt: the goods have arrived. Books the lines to the place of the receipt: from the return orders for receipts of type Customer, and otherwise from the special place unknown. Lines with a negative quantity are booked from the place of the goods.';
 
@@ -11134,7 +12531,7 @@ $function$;
 grant execute on function api_unstable.goods_receipt_delete(api_unstable.goods_receipt_delete_input) to service_writer;
 comment on function api_unstable.goods_receipt_delete(api_unstable.goods_receipt_delete_input) is '
 @requiresScopes goods_receipts:write
-@userErrors NOT_FOUND NOT_EDITABLE INSUFFICIENT_STOCK
+@userErrors NOT_FOUND REFERENCE_IN_USE NOT_EDITABLE INSUFFICIENT_STOCK
 Deletes a goods receipt that no stock has left yet; what was approved goes back to where it came from.';
 
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_line_items_set(input api_unstable.goods_receipt_line_items_set_input)
@@ -11182,6 +12579,21 @@ comment on function api_unstable.goods_receipt_update(api_unstable.goods_receipt
 @userErrors NOT_FOUND NOT_EDITABLE REQUIRED INVALID OUT_OF_RANGE CURRENCY_FACTOR_LOCKED SUPPLIER_MISMATCH
 Changes a goods receipt. Once it is approved, only the comment and the exchange rate can be changed.';
 
+CREATE OR REPLACE FUNCTION api_unstable.landed_cost_allocate(input api_unstable.landed_cost_allocate_input)
+ RETURNS api_unstable.landed_cost_allocate_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (valuation.allocate_landed_cost(
+    input.goods_receipt_id, input.amount, input.currency_id, input.basis::text, input.product_ids, input.note,
+    input.day
+  ), null)::api_unstable.landed_cost_allocate_payload
+$function$;
+grant execute on function api_unstable.landed_cost_allocate(api_unstable.landed_cost_allocate_input) to service_writer;
+comment on function api_unstable.landed_cost_allocate(api_unstable.landed_cost_allocate_input) is '@requiresScopes valuation:write
+@userErrors NOT_FOUND INVALID INVALID_STATE_TRANSITION OUT_OF_RANGE PRICE_MISSING TOO_MANY_LINES PERIOD_CLOSED
+Divides freight, customs or other costs of purchase among the products of a goods receipt. What is still in stock becomes worth more; the part of units that have left is cost of goods of the open period.';
+
 CREATE OR REPLACE FUNCTION api_unstable.order_cancel(input api_unstable.order_cancel_input)
  RETURNS api_unstable.order_cancel_payload
  LANGUAGE sql
@@ -11214,7 +12626,31 @@ grant execute on function api_unstable.order_shipment_complete(api_unstable.orde
 comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
-Ships everything that is still open of an order. Open fulfillment orders are shipped from the warehouse of their location. Everything else is shipped from the named warehouse, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
+Ships everything that is still open of an order. Open fulfillment orders are shipped from the warehouse of their location. Everything else is shipped from the named warehouse, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked in the pick order of their product; batches on hold, expired ones and those short of the promised shelf life are left out. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
+
+CREATE OR REPLACE FUNCTION api_unstable.orders_cost_of_goods("order" api_unstable.orders)
+ RETURNS double precision
+ LANGUAGE sql
+ STABLE
+RETURN (valuation.cost_of_order(("order").id))::double precision;
+grant execute on function api_unstable.orders_cost_of_goods(api_unstable.orders) to service_api;
+grant execute on function api_unstable.orders_cost_of_goods(api_unstable.orders) to service_writer;
+comment on function api_unstable.orders_cost_of_goods(api_unstable.orders) is '
+@requiresScopes valuation:read
+The cost of the goods that the order has received and kept, in the default currency. Null while a price is
+missing, and in the moment after a shipment.';
+
+CREATE OR REPLACE FUNCTION api_unstable.orders_margin("order" api_unstable.orders)
+ RETURNS double precision
+ LANGUAGE sql
+ STABLE
+RETURN (valuation.margin_of_order(("order").id))::double precision;
+grant execute on function api_unstable.orders_margin(api_unstable.orders) to service_api;
+grant execute on function api_unstable.orders_margin(api_unstable.orders) to service_writer;
+comment on function api_unstable.orders_margin(api_unstable.orders) is '
+@requiresScopes valuation:read
+The net amount of the order less the cost of its goods, in the default currency. Null until all products are
+shipped and their cost is known.';
 
 CREATE OR REPLACE FUNCTION api_unstable.orders_upsert(input api_unstable.orders_upsert_input, changes jsonb)
  RETURNS api_unstable.orders_upsert_payload
@@ -11303,6 +12739,101 @@ comment on function api_unstable.product_warehouse_configuration_set(api_unstabl
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE
 Sets how a product is kept in a warehouse: its usual bin, and when to refill.';
 
+CREATE OR REPLACE FUNCTION api_unstable.products_physical_stock_as_of(product api_unstable.products, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN ledger.quantity_as_of((product).id, NULL::text, NULL::uuid, (sequence)::bigint, moment);
+grant execute on function api_unstable.products_physical_stock_as_of(api_unstable.products,double precision,timestamp with time zone) to service_api;
+grant execute on function api_unstable.products_physical_stock_as_of(api_unstable.products,double precision,timestamp with time zone) to service_writer;
+comment on function api_unstable.products_physical_stock_as_of(api_unstable.products,double precision,timestamp with time zone) is '
+@notNull
+@describe sequence The number of a stock movement: all with this number or a smaller one count.
+@describe moment A moment in the past: what had happened by then counts, also if it was booked later.
+How many units all warehouses held then, also in places that were deleted since. Give either sequence or
+moment.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_stock_card(product api_unstable.products, since timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, warehouse_id uuid DEFAULT NULL::uuid, bin_location_id uuid DEFAULT NULL::uuid, batch_id uuid DEFAULT NULL::uuid)
+ RETURNS api_unstable.stock_card
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ROW((c.opening)::integer, (c.incoming)::integer, (c.outgoing)::integer, (((c.opening + c.incoming) - c.outgoing))::integer)::api_unstable.stock_card AS "row"
+    FROM ( SELECT min(c_1.balance) FILTER (WHERE (c_1.movement_id IS NULL)) AS opening,
+             COALESCE(sum(c_1.quantity) FILTER (WHERE (c_1.quantity > 0)), (0)::bigint) AS incoming,
+             COALESCE((- sum(c_1.quantity) FILTER (WHERE (c_1.quantity < 0))), (0)::bigint) AS outgoing
+            FROM ledger.stock_card((products_stock_card.product).id, (products_stock_card.bin_location_id)::text, products_stock_card.warehouse_id, products_stock_card.batch_id, products_stock_card.since, products_stock_card.until) c_1(moment, movement_id, direction, booked_at, quantity, balance, former_place, warehouse_id, bin_location_id)) c
+   WHERE ((products_stock_card.batch_id IS NULL) OR (EXISTS ( SELECT
+            FROM api_unstable.batches b
+           WHERE (b.id = products_stock_card.batch_id))));
+END;
+grant execute on function api_unstable.products_stock_card(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_api;
+grant execute on function api_unstable.products_stock_card(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_writer;
+comment on function api_unstable.products_stock_card(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) is '
+@requiresScopes stocks:read
+@gid warehouse_id Warehouse
+@gid bin_location_id BinLocation
+@gid batch_id Batch
+@describe since The beginning of the period.
+@describe until The end of the period, which is not part of it; without it, the period reaches to now.
+@describe warehouse_id Only this warehouse, with the bins that stood in it then; by default, all warehouses.
+@describe bin_location_id Only this bin.
+@describe batch_id Only units of this batch.
+The balances of the stock card; stockCardLines has its lines. Null for a batch that you may not read.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_stock_card_lines(product api_unstable.products, since timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, warehouse_id uuid DEFAULT NULL::uuid, bin_location_id uuid DEFAULT NULL::uuid, batch_id uuid DEFAULT NULL::uuid)
+ RETURNS SETOF api_unstable.stock_card_lines
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT c.movement_id,
+     c.direction,
+     c.moment,
+     c.booked_at,
+     c.quantity,
+     (c.balance)::integer AS balance,
+     c.warehouse_id,
+     c.bin_location_id,
+     c.former_place
+    FROM ledger.stock_card((products_stock_card_lines.product).id, (products_stock_card_lines.bin_location_id)::text, products_stock_card_lines.warehouse_id, products_stock_card_lines.batch_id, products_stock_card_lines.since, products_stock_card_lines.until) c(moment, movement_id, direction, booked_at, quantity, balance, former_place, warehouse_id, bin_location_id)
+   WHERE ((c.movement_id IS NOT NULL) AND ((products_stock_card_lines.batch_id IS NULL) OR (EXISTS ( SELECT
+            FROM api_unstable.batches b
+           WHERE (b.id = products_stock_card_lines.batch_id)))));
+END;
+grant execute on function api_unstable.products_stock_card_lines(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_api;
+grant execute on function api_unstable.products_stock_card_lines(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_writer;
+comment on function api_unstable.products_stock_card_lines(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) is '
+@noFilter
+@gid warehouse_id Warehouse
+@gid bin_location_id BinLocation
+@gid batch_id Batch
+@describe since The beginning of the period.
+@describe until The end of the period, which is not part of it; without it, all lines up to now.
+@describe warehouse_id Only this warehouse, with the bins that stood in it then; by default, all warehouses.
+@describe bin_location_id Only this bin.
+@describe batch_id Only units of this batch.
+The lines of the stock card: arrivals and departures of a period, in the order in which they happened. Each
+has the balance after it.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_stock_value(product api_unstable.products, day date DEFAULT NULL::date, sequence double precision DEFAULT NULL::double precision, warehouse_id uuid DEFAULT NULL::uuid, method api_unstable.valuation_method DEFAULT NULL::api_unstable.valuation_method)
+ RETURNS api_unstable.stock_value
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ROW((v.method)::api_unstable.valuation_method, v.sequence, v.quantity, v.value, v.fault_count)::api_unstable.stock_value AS "row"
+    FROM valuation.product_value((products_stock_value.product).id, products_stock_value.day, (products_stock_value.sequence)::bigint, (products_stock_value.method)::text, products_stock_value.warehouse_id) v(method, sequence, quantity, value, fault_count);
+END;
+grant execute on function api_unstable.products_stock_value(api_unstable.products,date,double precision,uuid,api_unstable.valuation_method) to service_api;
+grant execute on function api_unstable.products_stock_value(api_unstable.products,date,double precision,uuid,api_unstable.valuation_method) to service_writer;
+comment on function api_unstable.products_stock_value(api_unstable.products,date,double precision,uuid,api_unstable.valuation_method) is '
+@requiresScopes valuation:read
+@gid warehouse_id Warehouse
+@describe day The day at whose end the stock is valued. By default now.
+@describe sequence The number of the last movement that counts, instead of a day.
+@describe warehouse_id Only what lies in this warehouse: its share of the value.
+@describe method The method, if not the one of the day.
+The value of the stock of the product.';
+
 CREATE OR REPLACE FUNCTION api_unstable.products_upsert(input api_unstable.products_upsert_input, changes jsonb)
  RETURNS api_unstable.products_upsert_payload
  LANGUAGE sql
@@ -11332,14 +12863,67 @@ AS $function$
       l.expected_quantity, null
     )::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
-  ), input.comment) b
+  ), input.comment, input.reference, input.reason) b
 $function$;
 grant execute on function api_unstable.stock_adjust(api_unstable.stock_adjust_input) to service_writer;
 comment on function api_unstable.stock_adjust(api_unstable.stock_adjust_input) is '@requiresScopes stocks:write
 @together product_id
-@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS
+@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS SERIAL_NUMBER_IN_STOCK
 @warnings STOCK_PROMISED
 Adds units to stock or takes them away, against the special place stock_correction, by the processes api_incoming and api_outgoing. All lines are booked, or none; whether there is enough is asked of all lines together.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_bookings_stock_movements(booking api_unstable.stock_bookings)
+ RETURNS SETOF api_unstable.stock_movements
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT m.id,
+     m.created_at,
+     m.product_id,
+     m.quantity,
+     m.source_location_type_technical_name,
+     m.source_warehouse_id,
+     m.source_bin_location_id,
+     m.source_order_id,
+     m.source_return_order_id,
+     m.source_goods_receipt_id,
+     m.source_stock_container_id,
+     m.source_special_stock_location_technical_name,
+     m.destination_location_type_technical_name,
+     m.destination_warehouse_id,
+     m.destination_bin_location_id,
+     m.destination_order_id,
+     m.destination_return_order_id,
+     m.destination_goods_receipt_id,
+     m.destination_stock_container_id,
+     m.destination_special_stock_location_technical_name,
+     m.process_type_technical_name,
+     m.comment,
+     m.sequence,
+     m.booking_id,
+     m.transaction_id
+    FROM api_unstable.stock_movements m
+   WHERE ((m.id >= (stock_bookings_stock_movements.booking).id) AND (m.id <= (stock_bookings_stock_movements.booking).last_movement_id) AND (m.booking_id = (stock_bookings_stock_movements.booking).id));
+END;
+grant execute on function api_unstable.stock_bookings_stock_movements(api_unstable.stock_bookings) to service_api;
+grant execute on function api_unstable.stock_bookings_stock_movements(api_unstable.stock_bookings) to service_writer;
+comment on function api_unstable.stock_bookings_stock_movements(api_unstable.stock_bookings) is '@fieldName stockMovements
+The movements that were booked. Movements of deleted products are left out.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_opening_values_set(input api_unstable.stock_opening_values_set_input)
+ RETURNS api_unstable.stock_opening_values_set_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (valuation.set_opening_values(array(
+    select row (l.stock_movement_id, l.unit_value)::valuation.opening_line
+    from unnest(input.lines) with ordinality l order by l.ordinality
+  )), null)::api_unstable.stock_opening_values_set_payload
+$function$;
+grant execute on function api_unstable.stock_opening_values_set(api_unstable.stock_opening_values_set_input) to service_writer;
+comment on function api_unstable.stock_opening_values_set(api_unstable.stock_opening_values_set_input) is '@requiresScopes valuation:write
+@userErrors REQUIRED TOO_MANY_LINES NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE PERIOD_CLOSED
+Says what units are worth that came into stock without a goods receipt: from initialization, from an import, or because a count found them. A value that is there is replaced.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_set(input api_unstable.stock_set_input)
  RETURNS api_unstable.stock_payload
@@ -11351,12 +12935,12 @@ AS $function$
     select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null,
       l.quantity, l.batch_id, l.expected_quantity, l.counted_at)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
-  ), input.comment) b
+  ), input.comment, input.reference, input.reason) b
 $function$;
 grant execute on function api_unstable.stock_set(api_unstable.stock_set_input) to service_writer;
 comment on function api_unstable.stock_set(api_unstable.stock_set_input) is '@requiresScopes stocks:write
 @together product_id
-@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_UNIQUE NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS
+@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_UNIQUE NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS SERIAL_NUMBER_IN_STOCK
 @warnings COUNT_SUPERSEDED STOCK_PROMISED
 Sets stock to what is there, as after a count: books each difference between what the books say and the line, against the special place stock_correction, by the process api. All lines are booked, or none.';
 
@@ -11371,7 +12955,7 @@ AS $function$
       (l.destination).warehouse_id, (l.destination).bin_location_id,
       l.quantity, l.batch_id, l.expected_quantity, null)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
-  ), input.comment) b
+  ), input.comment, input.reference, input.reason) b
 $function$;
 grant execute on function api_unstable.stock_transfer(api_unstable.stock_transfer_input) to service_writer;
 comment on function api_unstable.stock_transfer(api_unstable.stock_transfer_input) is '@requiresScopes stocks:write
@@ -11379,6 +12963,89 @@ comment on function api_unstable.stock_transfer(api_unstable.stock_transfer_inpu
 @userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK
 @warnings STOCK_PROMISED PRODUCT_HAS_VARIANTS
 Moves units between warehouses and bins, by the process api_relocation. All lines are booked, or none; whether there is enough is asked of all lines together.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_valuation(day date DEFAULT NULL::date, sequence double precision DEFAULT NULL::double precision, warehouse_id uuid DEFAULT NULL::uuid, method api_unstable.valuation_method DEFAULT NULL::api_unstable.valuation_method)
+ RETURNS api_unstable.stock_value
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ROW((v.method)::api_unstable.valuation_method, v.sequence, v.quantity, v.value, v.fault_count)::api_unstable.stock_value AS "row"
+    FROM valuation.stock_value(stock_valuation.day, (stock_valuation.sequence)::bigint, (stock_valuation.method)::text, stock_valuation.warehouse_id, NULL::uuid[]) v(method, sequence, quantity, value, fault_count);
+END;
+grant execute on function api_unstable.stock_valuation(date,double precision,uuid,api_unstable.valuation_method) to service_api;
+grant execute on function api_unstable.stock_valuation(date,double precision,uuid,api_unstable.valuation_method) to service_writer;
+comment on function api_unstable.stock_valuation(date,double precision,uuid,api_unstable.valuation_method) is '
+@requiresScopes valuation:read
+@gid warehouse_id Warehouse
+@describe day The day at whose end the stock is valued. By default now.
+@describe sequence The number of the last movement that counts, instead of a day.
+@describe warehouse_id Only what lies in this warehouse: its share of the value of each product.
+@describe method The method, if not the one of the day.
+The value of the whole stock. For lists by product and warehouse, make the draft of a report.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_valuation_report_close(input api_unstable.stock_valuation_report_close_input)
+ RETURNS api_unstable.stock_valuation_report_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (valuation.close_report(input.id), null)::api_unstable.stock_valuation_report_payload
+$function$;
+grant execute on function api_unstable.stock_valuation_report_close(api_unstable.stock_valuation_report_close_input) to service_writer;
+comment on function api_unstable.stock_valuation_report_close(api_unstable.stock_valuation_report_close_input) is '@requiresScopes valuation:write
+@userErrors NOT_FOUND PERIOD_CLOSED PRICE_MISSING
+Closes a draft, after it was calculated again. The report gets a number and a hash, and is never changed again. Prices and exchange rates of the goods receipts that it counts can no longer be changed, and products, warehouses, orders and receipts that it counts can no longer be deleted.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_valuation_report_create(input api_unstable.stock_valuation_report_create_input)
+ RETURNS api_unstable.stock_valuation_report_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (valuation.create_report(input.reference_date), null)
+    ::api_unstable.stock_valuation_report_payload
+$function$;
+grant execute on function api_unstable.stock_valuation_report_create(api_unstable.stock_valuation_report_create_input) to service_writer;
+comment on function api_unstable.stock_valuation_report_create(api_unstable.stock_valuation_report_create_input) is '@requiresScopes valuation:write
+@userErrors INVALID PERIOD_CLOSED
+Makes the draft of a stock valuation report. There is one draft at most: it replaces the one before. A draft shows values and faults as of when it was made; make it again after you corrected prices.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_valuation_report_void(input api_unstable.stock_valuation_report_void_input)
+ RETURNS api_unstable.stock_valuation_report_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (valuation.void_report(input.id, input.reason), null)
+    ::api_unstable.stock_valuation_report_payload
+$function$;
+grant execute on function api_unstable.stock_valuation_report_void(api_unstable.stock_valuation_report_void_input) to service_writer;
+comment on function api_unstable.stock_valuation_report_void(api_unstable.stock_valuation_report_void_input) is '@requiresScopes valuation:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION PERIOD_CLOSED REQUIRED OUT_OF_RANGE
+Declares the newest report void, so that its period is open again. Prices that only it counted can be corrected, and then a successor is closed. The report stays readable, with its hash.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_write_down(input api_unstable.stock_write_down_input)
+ RETURNS api_unstable.stock_write_down_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (valuation.write_down(
+    input.product_id, input.amount, input.unit_value, input.reason, input.day
+  ), null)::api_unstable.stock_write_down_payload
+$function$;
+grant execute on function api_unstable.stock_write_down(api_unstable.stock_write_down_input) to service_writer;
+comment on function api_unstable.stock_write_down(api_unstable.stock_write_down_input) is '@requiresScopes valuation:write
+@userErrors NOT_FOUND INVALID OUT_OF_RANGE PRICE_MISSING PERIOD_CLOSED
+Lowers the value of a product to what it can be sold for, without moving units. A negative amount takes a write-down back.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocks_quantity_as_of(stock api_unstable.stocks, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN CASE WHEN (COALESCE(((stock).order_id)::text, (stock).special_stock_location_technical_name) IS NULL) THEN ledger.quantity_as_of((stock).product_id, (COALESCE((stock).warehouse_id, (stock).bin_location_id, (stock).goods_receipt_id, (stock).return_order_id, (stock).stock_container_id))::text, NULL::uuid, (sequence)::bigint, moment) ELSE NULL::integer END;
+grant execute on function api_unstable.stocks_quantity_as_of(api_unstable.stocks,double precision,timestamp with time zone) to service_api;
+grant execute on function api_unstable.stocks_quantity_as_of(api_unstable.stocks,double precision,timestamp with time zone) to service_writer;
+comment on function api_unstable.stocks_quantity_as_of(api_unstable.stocks,double precision,timestamp with time zone) is '
+@describe sequence The number of a stock movement: all with this number or a smaller one count.
+@describe moment A moment in the past: what had happened by then counts, also if it was booked later.
+How many units lay in the place then; null for orders and special places. Give either sequence or moment.';
 
 CREATE OR REPLACE FUNCTION api_unstable.supplier_order_cancel(input api_unstable.supplier_order_cancel_input)
  RETURNS api_unstable.supplier_order_payload
@@ -11506,6 +13173,20 @@ comment on function api_unstable.suppliers_upsert(api_unstable.suppliers_upsert_
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
 Makes suppliers and changes those that are there, known by their id or number. Rows that say nothing new change nothing.';
 
+CREATE OR REPLACE FUNCTION api_unstable.valuation_method_set(input api_unstable.valuation_method_set_input)
+ RETURNS api_unstable.valuation_method_set_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    valuation.set_method(input.method::text, input.starts_on), null
+  )::api_unstable.valuation_method_set_payload
+$function$;
+grant execute on function api_unstable.valuation_method_set(api_unstable.valuation_method_set_input) to service_writer;
+comment on function api_unstable.valuation_method_set(api_unstable.valuation_method_set_input) is '@requiresScopes valuation:write
+@userErrors OUT_OF_RANGE METHOD_CHANGE_IN_CLOSED_PERIOD
+Sets the method by which the stock is valued from a day on, or another one for a day that has one. Values of closed reports stay as they are: their state is what the new method begins with.';
+
 CREATE OR REPLACE FUNCTION api_unstable.warehouse_create(input api_unstable.warehouse_create_input)
  RETURNS api_unstable.warehouse_payload
  LANGUAGE sql
@@ -11513,7 +13194,7 @@ CREATE OR REPLACE FUNCTION api_unstable.warehouse_create(input api_unstable.ware
 AS $function$
   select row (erp.create_warehouse(input.code, input.name, input.is_default, input.is_default_receiving,
     input.is_stock_available_for_sale,
-    input.address), null)::api_unstable.warehouse_payload
+    input.address, input.gln), null)::api_unstable.warehouse_payload
 $function$;
 grant execute on function api_unstable.warehouse_create(api_unstable.warehouse_create_input) to service_writer;
 comment on function api_unstable.warehouse_create(api_unstable.warehouse_create_input) is '@requiresScopes warehouses:write
@@ -11532,6 +13213,19 @@ comment on function api_unstable.warehouse_delete(api_unstable.warehouse_delete_
 @userErrors NOT_FOUND WAREHOUSE_NOT_EMPTY REFERENCE_IN_USE INVALID
 Deletes an empty warehouse with its bins, its location and the settings of products there. Movements of stock that passed through it are kept; they no longer name it. The default warehouse cannot be deleted, nor one that goods are being received in or that has orders to fulfill.';
 
+CREATE OR REPLACE FUNCTION api_unstable.warehouse_stocks_quantity_as_of(stock api_unstable.warehouse_stocks, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN ledger.quantity_as_of((stock).product_id, NULL::text, (stock).warehouse_id, (sequence)::bigint, moment);
+grant execute on function api_unstable.warehouse_stocks_quantity_as_of(api_unstable.warehouse_stocks,double precision,timestamp with time zone) to service_api;
+grant execute on function api_unstable.warehouse_stocks_quantity_as_of(api_unstable.warehouse_stocks,double precision,timestamp with time zone) to service_writer;
+comment on function api_unstable.warehouse_stocks_quantity_as_of(api_unstable.warehouse_stocks,double precision,timestamp with time zone) is '
+@notNull
+@describe sequence The number of a stock movement: all with this number or a smaller one count.
+@describe moment A moment in the past: what had happened by then counts, also if it was booked later.
+How many units the warehouse held then, with the bins that stood there. Give either sequence or moment.';
+
 CREATE OR REPLACE FUNCTION api_unstable.warehouse_update(input api_unstable.warehouse_update_input, changes jsonb)
  RETURNS api_unstable.warehouse_payload
  LANGUAGE sql
@@ -11544,6 +13238,31 @@ comment on function api_unstable.warehouse_update(api_unstable.warehouse_update_
 @requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE
 Changes a warehouse.';
+
+CREATE OR REPLACE FUNCTION api_unstable.warehouses_stocks_as_of(warehouse api_unstable.warehouses, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS SETOF api_unstable.warehouse_stocks
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT s.id,
+     s.product_id,
+     s.warehouse_id,
+     s.quantity,
+     s.reserved_quantity,
+     s.held_quantity,
+     s.available_quantity,
+     s.created_at,
+     s.updated_at
+    FROM api_unstable.warehouse_stocks s
+   WHERE ((s.warehouse_id = (warehouses_stocks_as_of.warehouse).id) AND (ledger.quantity_as_of(s.product_id, NULL::text, s.warehouse_id, (warehouses_stocks_as_of.sequence)::bigint, warehouses_stocks_as_of.moment) <> 0));
+END;
+grant execute on function api_unstable.warehouses_stocks_as_of(api_unstable.warehouses,double precision,timestamp with time zone) to service_api;
+grant execute on function api_unstable.warehouses_stocks_as_of(api_unstable.warehouses,double precision,timestamp with time zone) to service_writer;
+comment on function api_unstable.warehouses_stocks_as_of(api_unstable.warehouses,double precision,timestamp with time zone) is '
+@describe sequence The number of a stock movement: all with this number or a smaller one count.
+@describe moment A moment in the past: what had happened by then counts, also if it was booked later.
+The stocks of which the warehouse held units then. Their field quantityAsOf says how many; the other fields
+say what it holds now. Give either sequence or moment.';
 
 CREATE OR REPLACE FUNCTION api_unstable.warehouses_upsert(input api_unstable.warehouses_upsert_input, changes jsonb)
  RETURNS api_unstable.warehouses_upsert_payload
@@ -11673,8 +13392,10 @@ create schema auth;
 grant usage on schema auth to service_administration;
 grant usage on schema auth to service_api;
 grant usage on schema auth to service_auth;
+grant usage on schema auth to service_booker;
 grant usage on schema auth to service_delivery;
 grant usage on schema auth to service_keeper;
+grant usage on schema auth to service_ledger;
 grant usage on schema auth to service_limiter;
 grant usage on schema auth to service_registrar;
 grant usage on schema auth to service_searcher;
@@ -11695,6 +13416,7 @@ create table auth.administrator (
   constraint administrator_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX administrator_name_is_unique ON auth.administrator USING btree (lower(name));
+CREATE TRIGGER booker_is_kept AFTER INSERT OR UPDATE OF name ON auth.administrator FOR EACH ROW EXECUTE FUNCTION ledger.keep_booker();
 alter table auth.administrator enable row level security;
 create policy administrator_select_registrar on auth.administrator for select to service_registrar using (true);
 create policy administrator_update_registrar on auth.administrator for update to service_registrar using (true) with check (true);
@@ -11789,6 +13511,7 @@ create table auth.credential (
   constraint credential_scopes_are_scopes CHECK (auth.is_scope_list(scopes))
 );
 CREATE INDEX credential_expires_at_idx ON auth.credential USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE TRIGGER booker_is_kept AFTER INSERT OR UPDATE OF name ON auth.credential FOR EACH ROW EXECUTE FUNCTION ledger.keep_booker();
 CREATE TRIGGER credential_announces_changes AFTER DELETE OR UPDATE OF scopes, deactivated_at, stored_operations_only, expires_at OR TRUNCATE ON auth.credential FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
 alter table auth.credential enable row level security;
 create policy credential_delete_registrar on auth.credential for delete to service_registrar using (true);
@@ -12100,6 +13823,7 @@ BEGIN ATOMIC
    WHERE (session.token_hash = decode(current_setting('service.session'::text, true), 'hex'::text));
 END;
 alter function auth.acting_administrator() owner to service_registrar;
+grant execute on function auth.acting_administrator() to service_booker;
 comment on function auth.acting_administrator() is 'Returns the administrator to whose session the transaction belongs: the setting service.session has the SHA-256 of the session''s token, in hex. Null without a session that has not ended.';
 
 CREATE OR REPLACE FUNCTION auth.activate_credential(credential_id uuid)
@@ -12480,6 +14204,7 @@ CREATE OR REPLACE FUNCTION auth.has_scope(VARIADIC scopes text[])
  STABLE PARALLEL SAFE
 RETURN COALESCE((string_to_array(current_setting('service.scopes'::text, true), ' '::text) && scopes), false);
 grant execute on function auth.has_scope(text[]) to service_api;
+grant execute on function auth.has_scope(text[]) to service_ledger;
 grant execute on function auth.has_scope(text[]) to service_searcher;
 grant execute on function auth.has_scope(text[]) to service_writer;
 comment on function auth.has_scope(text[]) is 'Whether the caller has at least one of the scopes. Policies call it in a sub-select, (select auth.has_scope(''products:read'')), so that it runs once per statement and not once per row.';
@@ -13953,6 +15678,8 @@ grant usage on schema erp to service_booker;
 grant usage on schema erp to service_document;
 grant usage on schema erp to service_keeper;
 grant usage on schema erp to service_ledger;
+grant usage on schema erp to service_recorder;
+grant usage on schema erp to service_registrar;
 grant usage on schema erp to service_searcher;
 grant usage on schema erp to service_worker;
 grant usage on schema erp to service_writer;
@@ -14123,9 +15850,15 @@ create table erp.batch (
   best_before_date date,
   production_date date,
   supplier_lot text collate "C",
+  is_held boolean default false not null,
+  held_at timestamp(0) with time zone,
+  hold_reason text collate "C",
   constraint batch_and_product_belong_together UNIQUE (product_id, id),
   constraint batch_best_before_date_is_plausible CHECK (((best_before_date >= '1900-01-01'::date) AND (best_before_date <= '9999-12-31'::date))) NOT ENFORCED,
   constraint batch_comment_length CHECK ((length(comment) <= 10000)) NOT ENFORCED,
+  constraint batch_has_a_reason_only_on_hold CHECK ((is_held OR (hold_reason IS NULL))) NOT ENFORCED,
+  constraint batch_hold_reason_length CHECK ((length(hold_reason) <= 1000)) NOT ENFORCED,
+  constraint batch_is_held_since_a_moment CHECK ((is_held = (held_at IS NOT NULL))) NOT ENFORCED,
   constraint batch_is_produced_before_it_expires CHECK ((production_date <= best_before_date)) NOT ENFORCED,
   constraint batch_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT ENFORCED,
   constraint batch_number_is_unique_per_product UNIQUE (product_id, number),
@@ -14135,18 +15868,25 @@ create table erp.batch (
   constraint batch_production_date_is_plausible CHECK (((production_date >= '1900-01-01'::date) AND (production_date <= '9999-12-31'::date))) NOT ENFORCED,
   constraint batch_supplier_lot_length CHECK ((length(supplier_lot) <= 255)) NOT ENFORCED
 );
+CREATE INDEX batch_best_before_date_id_idx ON erp.batch USING btree (best_before_date, id);
+CREATE INDEX batch_held_at_id_idx ON erp.batch USING btree (held_at, id);
 CREATE INDEX batch_number_id_idx ON erp.batch USING btree (number, id);
 CREATE INDEX batch_search_idx ON erp.batch USING gin (lower((number COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
+CREATE INDEX batch_supplier_lot_id_idx ON erp.batch USING btree (supplier_lot, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.batch REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_batch_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_batch_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at, best_before_date, production_date, supplier_lot ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.batch FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.batch REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_figures AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_held_stock();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_batch();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number, comment, best_before_date, production_date, supplier_lot ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number, comment, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
 alter table erp.batch enable row level security;
 create policy batch_insert_writer on erp.batch for insert to service_writer with check (true);
 create policy batch_select_api on erp.batch for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope));
 create policy batch_select_booker on erp.batch for select to service_booker using (true);
 create policy batch_select_ledger on erp.batch for select to service_ledger using (true);
+create policy batch_select_registrar on erp.batch for select to service_registrar using (true);
 create policy batch_select_searcher on erp.batch for select to service_searcher using (true);
 create policy batch_select_writer on erp.batch for select to service_writer using (true);
 create policy batch_update_booker on erp.batch for update to service_booker using (true) with check (true);
@@ -14154,12 +15894,13 @@ create policy batch_update_ledger on erp.batch for update to service_ledger usin
 create policy batch_update_writer on erp.batch for update to service_writer using (true) with check (true);
 grant select on table erp.batch to service_booker;
 grant select on table erp.batch to service_ledger;
+grant select on table erp.batch to service_registrar;
 grant insert, select on table erp.batch to service_writer;
-grant select (id, product_id, number, comment, physical_stock, best_before_date, production_date, supplier_lot) on table erp.batch to service_api;
+grant select (id, product_id, number, comment, physical_stock, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason) on table erp.batch to service_api;
 grant update (physical_stock, updated_at) on table erp.batch to service_booker;
 grant update (physical_stock) on table erp.batch to service_ledger;
 grant select (id, product_id, number) on table erp.batch to service_searcher;
-grant update (number, comment, best_before_date, production_date, supplier_lot) on table erp.batch to service_writer;
+grant update (number, comment, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason) on table erp.batch to service_writer;
 comment on table erp.batch is 'Lots of a product that were made or bought together.';
 comment on column erp.batch.product_id is 'Product that the batch is of.';
 comment on column erp.batch.number is 'Number of the batch, unique for its product.';
@@ -14168,10 +15909,16 @@ comment on column erp.batch.physical_stock is 'Units of the batch in all warehou
 comment on column erp.batch.best_before_date is 'Day until which the goods keep their quality.';
 comment on column erp.batch.production_date is 'Day on which the goods were made.';
 comment on column erp.batch.supplier_lot is 'The supplier''s number of the lot.';
+comment on column erp.batch.is_held is 'Whether the batch is on hold: its units are not picked, not promised and not available.';
+comment on column erp.batch.held_at is 'When the batch was put on hold; null when it is not on hold.';
+comment on column erp.batch.hold_reason is 'Why the batch is on hold.';
 comment on constraint batch_best_before_date_is_plausible on erp.batch is '@userError OUT_OF_RANGE best_before_date
 The year must be between 1900 and 9999.';
 comment on constraint batch_comment_length on erp.batch is '@userError OUT_OF_RANGE comment
 The text has more than 10,000 characters.';
+comment on constraint batch_has_a_reason_only_on_hold on erp.batch is '@internal erp.hold_batches() clears the reason';
+comment on constraint batch_hold_reason_length on erp.batch is '@internal erp.hold_batches() refuses longer ones';
+comment on constraint batch_is_held_since_a_moment on erp.batch is '@internal erp.hold_batches() sets both';
 comment on constraint batch_is_produced_before_it_expires on erp.batch is '@userError INVALID production_date
 The production date is after the best-before date.';
 comment on constraint batch_number_is_not_blank on erp.batch is '@userError INVALID number
@@ -14221,6 +15968,8 @@ CREATE INDEX bin_location_code_id_idx ON erp.bin_location USING btree (code, id)
 CREATE INDEX bin_location_search_idx ON erp.bin_location USING gin (lower((code COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.bin_location FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.bin_location REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
+CREATE TRIGGER keep_former_place_of_moved BEFORE UPDATE OF warehouse_id ON erp.bin_location FOR EACH ROW WHEN ((old.warehouse_id <> new.warehouse_id)) EXECUTE FUNCTION ledger.keep_former_place();
 CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER require_empty_place_before_move BEFORE UPDATE OF warehouse_id ON erp.bin_location FOR EACH ROW WHEN ((old.warehouse_id <> new.warehouse_id)) EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -14230,15 +15979,19 @@ create policy bin_location_insert_writer on erp.bin_location for insert to servi
 create policy bin_location_select_api on erp.bin_location for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
 create policy bin_location_select_booker on erp.bin_location for select to service_booker using (true);
 create policy bin_location_select_ledger on erp.bin_location for select to service_ledger using (true);
+create policy bin_location_select_recorder on erp.bin_location for select to service_recorder using (true);
+create policy bin_location_select_registrar on erp.bin_location for select to service_registrar using (true);
 create policy bin_location_select_searcher on erp.bin_location for select to service_searcher using (true);
 create policy bin_location_select_writer on erp.bin_location for select to service_writer using (true);
 create policy bin_location_update_ledger on erp.bin_location for update to service_ledger using (true) with check (true);
 create policy bin_location_update_writer on erp.bin_location for update to service_writer using (true) with check (true);
 grant select on table erp.bin_location to service_booker;
 grant select on table erp.bin_location to service_ledger;
+grant select on table erp.bin_location to service_registrar;
 grant delete, insert, select on table erp.bin_location to service_writer;
 grant select (id, warehouse_id, code, "position", created_at, updated_at) on table erp.bin_location to service_api;
 grant update (updated_at) on table erp.bin_location to service_ledger;
+grant select (id, warehouse_id) on table erp.bin_location to service_recorder;
 grant select (id, code) on table erp.bin_location to service_searcher;
 grant update (code, "position") on table erp.bin_location to service_writer;
 comment on table erp.bin_location is 'Smallest places in a warehouse that have an address of their own.';
@@ -15015,7 +16768,10 @@ CREATE TRIGGER announce_insert AFTER INSERT ON erp.goods_receipt REFERENCING NEW
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.goods_receipt REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_goods_receipt_update();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.goods_receipt FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.goods_receipt REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_counted BEFORE DELETE ON erp.goods_receipt FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
 CREATE TRIGGER keep_figures AFTER UPDATE OF currency_factor ON erp.goods_receipt FOR EACH ROW WHEN ((old.currency_factor IS DISTINCT FROM new.currency_factor)) EXECUTE FUNCTION erp.keep_currency_factor();
+CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.goods_receipt FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
+CREATE TRIGGER keep_tax_status BEFORE UPDATE OF tax_status, type ON erp.goods_receipt FOR EACH ROW WHEN (((new.tax_status IS DISTINCT FROM old.tax_status) OR (new.type IS DISTINCT FROM old.type))) EXECUTE FUNCTION valuation.keep_tax_status();
 CREATE TRIGGER require_one_supplier AFTER UPDATE OF supplier_id ON erp.goods_receipt FOR EACH ROW WHEN (((new.supplier_id IS DISTINCT FROM old.supplier_id) AND (new.supplier_id IS NOT NULL))) EXECUTE FUNCTION erp.require_one_supplier();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.goods_receipt FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.goods_receipt enable row level security;
@@ -15023,13 +16779,15 @@ create policy goods_receipt_delete_writer on erp.goods_receipt for delete to ser
 create policy goods_receipt_insert_writer on erp.goods_receipt for insert to service_writer with check (true);
 create policy goods_receipt_select_api on erp.goods_receipt for select to service_api using (( SELECT auth.has_scope(VARIADIC '{goods_receipts:read}'::text[]) AS has_scope));
 create policy goods_receipt_select_keeper on erp.goods_receipt for select to service_keeper using (true);
+create policy goods_receipt_select_registrar on erp.goods_receipt for select to service_registrar using (true);
 create policy goods_receipt_select_searcher on erp.goods_receipt for select to service_searcher using (true);
 create policy goods_receipt_select_writer on erp.goods_receipt for select to service_writer using (true);
 create policy goods_receipt_update_keeper on erp.goods_receipt for update to service_keeper using (true) with check (true);
 create policy goods_receipt_update_writer on erp.goods_receipt for update to service_writer using (true) with check (true);
+grant select on table erp.goods_receipt to service_registrar;
 grant delete, insert, select on table erp.goods_receipt to service_writer;
 grant select (id, number, type, state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, user_id, currency_id, currency_factor, currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment) on table erp.goods_receipt to service_api;
-grant select (id, currency_factor) on table erp.goods_receipt to service_keeper;
+grant select (id, state, currency_factor) on table erp.goods_receipt to service_keeper;
 grant update (updated_at) on table erp.goods_receipt to service_keeper;
 grant select (id, number, supplier_id) on table erp.goods_receipt to service_searcher;
 grant update (state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, currency_id, currency_factor, currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment) on table erp.goods_receipt to service_writer;
@@ -15116,6 +16874,9 @@ CREATE INDEX goods_receipt_line_item_return_order_id_id_idx ON erp.goods_receipt
 CREATE INDEX goods_receipt_line_item_supplier_order_id_id_idx ON erp.goods_receipt_line_item USING btree (supplier_order_id, id);
 CREATE INDEX goods_receipt_line_item_supplier_order_line_item_id_id_idx ON erp.goods_receipt_line_item USING btree (supplier_order_line_item_id, id);
 CREATE TRIGGER keep_figures BEFORE INSERT OR UPDATE OF unit_price, goods_receipt_id, quantity, unit_price_in_default_currency ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION erp.keep_default_currency_price();
+CREATE TRIGGER keep_prices_on_delete BEFORE DELETE ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION valuation.keep_prices();
+CREATE TRIGGER keep_prices_on_insert AFTER INSERT ON erp.goods_receipt_line_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_lines();
+CREATE TRIGGER keep_prices_on_update BEFORE UPDATE OF unit_price, unit_price_in_default_currency, tax_rate, quantity, product_id, goods_receipt_id ON erp.goods_receipt_line_item FOR EACH ROW WHEN (((((((new.unit_price IS DISTINCT FROM old.unit_price) OR (new.tax_rate IS DISTINCT FROM old.tax_rate)) OR (new.quantity IS DISTINCT FROM old.quantity)) OR (new.product_id IS DISTINCT FROM old.product_id)) OR (new.goods_receipt_id IS DISTINCT FROM old.goods_receipt_id)) OR (new.unit_price_in_default_currency <> old.unit_price_in_default_currency))) EXECUTE FUNCTION valuation.keep_prices();
 CREATE TRIGGER require_one_supplier_on_insert AFTER INSERT ON erp.goods_receipt_line_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION erp.require_one_supplier();
 CREATE TRIGGER require_one_supplier_on_update AFTER UPDATE ON erp.goods_receipt_line_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION erp.require_one_supplier();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -15398,6 +17159,7 @@ create table erp.merchant (
   oss_vat_id text collate "C",
   payment_days integer,
   payment_terms jsonb,
+  pick_order text collate "C" default 'bin'::text not null,
   constraint merchant_address_is_an_object CHECK ((jsonb_typeof(address) = 'object'::text)),
   constraint merchant_bic_has_its_form CHECK ((bic ~ '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$'::text)),
   constraint merchant_contact_name_length CHECK ((length(contact_name) <= 255)),
@@ -15409,6 +17171,7 @@ create table erp.merchant (
   constraint merchant_oss_vat_id_begins_with_a_country CHECK ((oss_vat_id ~ '^[A-Z]{2}[A-Z0-9+*]{2,12}$'::text)),
   constraint merchant_payment_days_are_plausible CHECK (((payment_days >= 0) AND (payment_days <= 365))),
   constraint merchant_payment_terms_are_localized CHECK (erp.is_localized_text(payment_terms)),
+  constraint merchant_pick_order_is_known CHECK ((pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text]))),
   constraint merchant_pkey PRIMARY KEY (is_only_row),
   constraint merchant_retention_years_are_plausible CHECK (((retention_years >= 0) AND (retention_years <= 100))),
   constraint merchant_time_zone_is_known CHECK (erp.is_time_zone(time_zone)),
@@ -15416,7 +17179,11 @@ create table erp.merchant (
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.merchant FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.merchant enable row level security;
+create policy merchant_select_ledger on erp.merchant for select to service_ledger using (true);
+create policy merchant_select_registrar on erp.merchant for select to service_registrar using (true);
 create policy merchant_select_writer on erp.merchant for select to service_writer using (true);
+grant select on table erp.merchant to service_ledger;
+grant select on table erp.merchant to service_registrar;
 grant select on table erp.merchant to service_writer;
 comment on table erp.merchant is 'The merchant''s details on documents. The table has one row, or none until it is filled in: then documents lack data that the law demands, and a warning says so.';
 comment on column erp.merchant.is_only_row is 'Always true, so that there is no second row.';
@@ -15440,6 +17207,8 @@ comment on column erp.merchant.foreign_vat_ids is 'VAT numbers in other countrie
 comment on column erp.merchant.oss_vat_id is 'VAT number of the One Stop Shop, if it is another one (Article 369 of Directive 2006/112/EC). Invoices with tax to private customers in other countries of the European Union show it.';
 comment on column erp.merchant.payment_days is 'Days after the date of an invoice until it is due; null if invoices have no due date.';
 comment on column erp.merchant.payment_terms is 'Payment terms on invoices, by language (BT-20). {dueDate} stands for the due date.';
+comment on column erp.merchant.pick_order is 'Order in which units are picked, of products that have none themselves: bin, first_expired or first_in.';
+comment on constraint merchant_pick_order_is_known on erp.merchant is '@internal mutations do not change the merchant';
 
 create table erp.number_gap (
   id uuid default uuidv7() not null,
@@ -15584,19 +17353,27 @@ create table erp.product (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   unit_code text collate "C",
+  has_serial_numbers boolean default false not null,
+  minimum_remaining_shelf_life_days integer,
+  pick_order text collate "C",
+  gross_weight numeric,
   constraint product_available_stock_follows CHECK ((available_stock = ((physical_stock - stock_not_available_for_sale) - reserved_stock))) NOT ENFORCED,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint product_description_length CHECK ((length(description) <= 65535)) NOT ENFORCED,
+  constraint product_gross_weight_is_plausible CHECK (((gross_weight > (0)::numeric) AND (gross_weight <= (1000000)::numeric) AND (scale(gross_weight) <= 6))) NOT ENFORCED,
   constraint product_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
+  constraint product_minimum_remaining_shelf_life_is_plausible CHECK (((minimum_remaining_shelf_life_days >= 0) AND (minimum_remaining_shelf_life_days <= 36500))) NOT ENFORCED,
   constraint product_number_is_not_blank CHECK ((NOT erp.is_blank(product_number))) NOT ENFORCED,
   constraint product_number_is_unique UNIQUE (product_number),
   constraint product_open_supplier_order_quantity_is_not_negative CHECK ((open_supplier_order_quantity >= 0)) NOT ENFORCED,
   constraint product_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint product_physical_stock_is_not_negative CHECK ((physical_stock >= 0)) NOT ENFORCED,
+  constraint product_pick_order_is_known CHECK ((pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text]))) NOT ENFORCED,
   constraint product_pkey PRIMARY KEY (id),
   constraint product_reorder_point_is_not_negative CHECK ((reorder_point >= 0)) NOT ENFORCED,
   constraint product_reserved_stock_is_not_negative CHECK ((reserved_stock >= 0)) NOT ENFORCED,
-  constraint product_stock_not_for_sale_is_part_of_physical_stock CHECK (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))) NOT ENFORCED,
+  constraint product_serial_numbers_are_batches CHECK ((is_batch_managed OR (NOT has_serial_numbers))) NOT ENFORCED,
+  constraint product_stock_not_for_sale_is_not_negative CHECK ((stock_not_available_for_sale >= 0)) NOT ENFORCED,
   constraint product_storefront_variants_is_a_list CHECK ((jsonb_typeof(storefront_variants) = 'array'::text)) NOT ENFORCED,
   constraint product_storefront_variants_length CHECK ((length((storefront_variants)::text) <= 100000)) NOT ENFORCED,
   constraint product_storefront_variants_name_products CHECK (erp.are_storefront_variants(storefront_variants)) NOT ENFORCED,
@@ -15617,16 +17394,18 @@ CREATE TRIGGER announce_insert AFTER INSERT ON erp.product REFERENCING NEW TABLE
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_product_update();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.product FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.product REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_counted BEFORE DELETE ON erp.product FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
 CREATE TRIGGER keep_words AFTER UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
 CREATE TRIGGER keep_words_of_new AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION search.keep_words_of_product();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, unit_code ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, description, translations, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock, unit_code ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, description, translations, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_insert_writer on erp.product for insert to service_writer with check (true);
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
 create policy product_select_booker on erp.product for select to service_booker using (true);
 create policy product_select_ledger on erp.product for select to service_ledger using (true);
+create policy product_select_registrar on erp.product for select to service_registrar using (true);
 create policy product_select_searcher on erp.product for select to service_searcher using (true);
 create policy product_select_writer on erp.product for select to service_writer using (true);
 create policy product_update_booker on erp.product for update to service_booker using (true) with check (true);
@@ -15635,11 +17414,12 @@ create policy product_update_writer on erp.product for update to service_writer 
 grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant insert, select on table erp.product to service_writer;
-grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, unit_code) on table erp.product to service_api;
+grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight) on table erp.product to service_api;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at) on table erp.product to service_booker;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at) on table erp.product to service_ledger;
+grant select (id, product_number, name) on table erp.product to service_registrar;
 grant select (id, product_number, name, gtin, manufacturer_number) on table erp.product to service_searcher;
-grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, unit_code) on table erp.product to service_writer;
+grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
 comment on column erp.product.parent_id is 'Product that this one is a variant of; null for products that are no variant.';
@@ -15659,22 +17439,32 @@ comment on column erp.product.available_stock is 'Units that can be sold: physic
 comment on column erp.product.open_supplier_order_quantity is 'Units on open supplier orders that have not arrived yet.';
 comment on column erp.product.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
 comment on column erp.product.unit_code is 'Unit that the product is counted in, of UN/ECE Recommendation 20: C62 for pieces, which null means, KGM for kilograms.';
+comment on column erp.product.has_serial_numbers is 'Whether each unit has a serial number: a batch of its own, of one unit. Such products are managed in batches.';
+comment on column erp.product.minimum_remaining_shelf_life_days is 'Days of shelf life that customers are promised: a batch is sold until so many days before its best-before date. Later it is shipped only if it is named. Null promises none: a batch is sold until its best-before date.';
+comment on column erp.product.pick_order is 'Order in which units are picked. Null leaves it to the merchant, in erp.merchant.pick_order.';
+comment on column erp.product.gross_weight is 'Weight of one unit with its packaging, in kilograms.';
 comment on constraint product_available_stock_follows on erp.product is '@internal
 @keeps available_stock';
 comment on constraint product_description_length on erp.product is '@userError OUT_OF_RANGE description
 The text has more than 65,535 characters.';
+comment on constraint product_gross_weight_is_plausible on erp.product is '@userError OUT_OF_RANGE gross_weight
+The weight must be more than 0 and at most 1,000,000 kilograms, with at most six decimals.';
 comment on constraint product_is_not_its_own_parent on erp.product is '@userError INVALID parent_id
 A product is no variant of itself.';
+comment on constraint product_minimum_remaining_shelf_life_is_plausible on erp.product is '@userError OUT_OF_RANGE minimum_remaining_shelf_life_days
+The days must be from 0 to 36,500.';
 comment on constraint product_number_is_not_blank on erp.product is '@userError INVALID product_number
 The number is blank.';
 comment on constraint product_number_is_unique on erp.product is '@userError NOT_UNIQUE product_number
 Another product has this number.';
 comment on constraint product_open_supplier_order_quantity_is_not_negative on erp.product is '@internal new products have no stock';
 comment on constraint product_physical_stock_is_not_negative on erp.product is '@internal new products have no stock';
+comment on constraint product_pick_order_is_known on erp.product is '@internal an enum in the API';
 comment on constraint product_reorder_point_is_not_negative on erp.product is '@userError OUT_OF_RANGE reorder_point
 The reorder point must not be negative.';
 comment on constraint product_reserved_stock_is_not_negative on erp.product is '@internal new products have no stock';
-comment on constraint product_stock_not_for_sale_is_part_of_physical_stock on erp.product is '@internal new products have no stock';
+comment on constraint product_serial_numbers_are_batches on erp.product is '@internal erp.with_tracking() sets both';
+comment on constraint product_stock_not_for_sale_is_not_negative on erp.product is '@internal The figure follows from the ledger.';
 comment on constraint product_storefront_variants_is_a_list on erp.product is '@userError INVALID storefront_variants
 This must be a list.';
 comment on constraint product_storefront_variants_length on erp.product is '@userError OUT_OF_RANGE storefront_variants
@@ -16125,6 +17915,8 @@ CREATE INDEX return_order_customer_id_idx ON erp.return_order USING btree (custo
 CREATE INDEX return_order_order_id_idx ON erp.return_order USING btree (order_id);
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.return_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.return_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_counted BEFORE DELETE ON erp.return_order FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
+CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.return_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
 alter table erp.return_order enable row level security;
 create policy return_order_select_writer on erp.return_order for select to service_writer using (true);
 grant select on table erp.return_order to service_writer;
@@ -16285,6 +18077,7 @@ CREATE TRIGGER announce_insert AFTER INSERT ON erp.sales_order REFERENCING NEW T
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_sales_order_update();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.sales_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.sales_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_counted BEFORE DELETE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_order_figures();
 CREATE TRIGGER keep_figures_of_delivery BEFORE UPDATE OF delivery_state ON erp.sales_order FOR EACH ROW WHEN (((new.delivery_state IS NOT NULL) AND (new.tracking_codes IS NULL))) EXECUTE FUNCTION ledger.keep_tracking_codes();
@@ -16298,6 +18091,7 @@ create policy sales_order_insert_writer on erp.sales_order for insert to service
 create policy sales_order_select_api on erp.sales_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
 create policy sales_order_select_booker on erp.sales_order for select to service_booker using (true);
 create policy sales_order_select_ledger on erp.sales_order for select to service_ledger using (true);
+create policy sales_order_select_registrar on erp.sales_order for select to service_registrar using (true);
 create policy sales_order_select_searcher on erp.sales_order for select to service_searcher using (true);
 create policy sales_order_select_writer on erp.sales_order for select to service_writer using (true);
 create policy sales_order_update_booker on erp.sales_order for update to service_booker using (true) with check (true);
@@ -16305,6 +18099,7 @@ create policy sales_order_update_ledger on erp.sales_order for update to service
 create policy sales_order_update_writer on erp.sales_order for update to service_writer using (true) with check (true);
 grant select on table erp.sales_order to service_booker;
 grant select on table erp.sales_order to service_ledger;
+grant select on table erp.sales_order to service_registrar;
 grant insert, select on table erp.sales_order to service_writer;
 grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_api;
 grant update (state, delivery_state, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_booker;
@@ -16624,30 +18419,11 @@ create table erp.stock_container (
 CREATE INDEX stock_container_warehouse_id_idx ON erp.stock_container USING btree (warehouse_id);
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.stock_container FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.stock_container REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.stock_container FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
 alter table erp.stock_container enable row level security;
+create policy stock_container_select_writer on erp.stock_container for select to service_writer using (true);
+grant select on table erp.stock_container to service_writer;
 comment on table erp.stock_container is 'Boxes and trolleys that stock lies in while it is picked or moved. Clients know them by id only.';
-
-create table erp.stock_valuation_report (
-  id uuid default uuidv7() not null,
-  reference_date date not null,
-  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
-  constraint stock_valuation_report_pkey PRIMARY KEY (id)
-);
-alter table erp.stock_valuation_report enable row level security;
-comment on table erp.stock_valuation_report is 'Valuations of the stock. The exchange rates of the receipts in them are final.';
-
-create table erp.stock_valuation_report_goods_receipt (
-  stock_valuation_report_id uuid not null,
-  goods_receipt_id uuid not null,
-  constraint stock_valuation_report_goods_rec_stock_valuation_report_id_fkey FOREIGN KEY (stock_valuation_report_id) REFERENCES erp.stock_valuation_report(id) ON DELETE CASCADE,
-  constraint stock_valuation_report_goods_receipt_goods_receipt_id_fkey FOREIGN KEY (goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE RESTRICT,
-  constraint stock_valuation_report_goods_receipt_pkey PRIMARY KEY (stock_valuation_report_id, goods_receipt_id)
-);
-CREATE INDEX stock_valuation_report_goods_receipt_goods_receipt_id_idx ON erp.stock_valuation_report_goods_receipt USING btree (goods_receipt_id);
-alter table erp.stock_valuation_report_goods_receipt enable row level security;
-create policy stock_valuation_report_goods_receipt_select_writer on erp.stock_valuation_report_goods_receipt for select to service_writer using (true);
-grant select on table erp.stock_valuation_report_goods_receipt to service_writer;
-comment on table erp.stock_valuation_report_goods_receipt is 'Goods receipts that a stock valuation report counts.';
 
 create table erp.supplier (
   id uuid default uuidv7() not null,
@@ -16692,9 +18468,11 @@ CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.supplier FOR EACH ROW EXECU
 alter table erp.supplier enable row level security;
 create policy supplier_insert_writer on erp.supplier for insert to service_writer with check (true);
 create policy supplier_select_api on erp.supplier for select to service_api using (( SELECT auth.has_scope(VARIADIC '{suppliers:read}'::text[]) AS has_scope));
+create policy supplier_select_registrar on erp.supplier for select to service_registrar using (true);
 create policy supplier_select_searcher on erp.supplier for select to service_searcher using (true);
 create policy supplier_select_writer on erp.supplier for select to service_writer using (true);
 create policy supplier_update_writer on erp.supplier for update to service_writer using (true) with check (true);
+grant select on table erp.supplier to service_registrar;
 grant insert, select on table erp.supplier to service_writer;
 grant select (id, number, name, customer_number, currency_id, language_code, email, phone, address, default_delivery_time_days, minimum_order_value, vat_id, active, created_at, updated_at) on table erp.supplier to service_api;
 grant select (id, number, name, customer_number, email) on table erp.supplier to service_searcher;
@@ -16983,11 +18761,13 @@ create table erp.warehouse (
   address jsonb,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  gln text collate "C",
   constraint warehouse_address_is_an_object CHECK ((jsonb_typeof(address) = 'object'::text)),
   constraint warehouse_address_length CHECK ((length((address)::text) <= 10000)) NOT VALID,
   constraint warehouse_code_is_not_blank CHECK ((NOT erp.is_blank(code))),
   constraint warehouse_code_is_not_too_long CHECK ((length(code) <= 100)),
   constraint warehouse_code_is_unique UNIQUE (code),
+  constraint warehouse_gln_has_its_check_digit CHECK (((length(gln) = 13) AND erp.is_gs1_number(gln))),
   constraint warehouse_name_is_not_blank CHECK ((NOT erp.is_blank(name))),
   constraint warehouse_name_is_not_too_long CHECK ((length(name) <= 255)),
   constraint warehouse_pkey PRIMARY KEY (id)
@@ -16998,8 +18778,10 @@ CREATE INDEX warehouse_search_idx ON erp.warehouse USING gin (lower((((code || '
 '::text) || name) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.warehouse FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.warehouse REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_counted BEFORE DELETE ON erp.warehouse FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
 CREATE TRIGGER keep_figures AFTER UPDATE OF is_stock_available_for_sale ON erp.warehouse FOR EACH ROW WHEN ((old.is_stock_available_for_sale <> new.is_stock_available_for_sale)) EXECUTE FUNCTION ledger.keep_saleable_stock();
 CREATE TRIGGER keep_figures_first BEFORE UPDATE OF is_stock_available_for_sale ON erp.warehouse FOR EACH ROW WHEN ((old.is_stock_available_for_sale <> new.is_stock_available_for_sale)) EXECUTE FUNCTION ledger.keep_saleable_stock();
+CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.warehouse FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
 CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.warehouse FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.warehouse FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE CONSTRAINT TRIGGER warehouse_has_its_defaults AFTER INSERT OR DELETE OR UPDATE ON erp.warehouse DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION erp.require_default_warehouse();
@@ -17009,17 +18791,19 @@ create policy warehouse_insert_writer on erp.warehouse for insert to service_wri
 create policy warehouse_select_api on erp.warehouse for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
 create policy warehouse_select_booker on erp.warehouse for select to service_booker using (true);
 create policy warehouse_select_ledger on erp.warehouse for select to service_ledger using (true);
+create policy warehouse_select_registrar on erp.warehouse for select to service_registrar using (true);
 create policy warehouse_select_searcher on erp.warehouse for select to service_searcher using (true);
 create policy warehouse_select_writer on erp.warehouse for select to service_writer using (true);
 create policy warehouse_update_ledger on erp.warehouse for update to service_ledger using (true) with check (true);
 create policy warehouse_update_writer on erp.warehouse for update to service_writer using (true) with check (true);
 grant select on table erp.warehouse to service_booker;
 grant select on table erp.warehouse to service_ledger;
+grant select on table erp.warehouse to service_registrar;
 grant delete, insert, select on table erp.warehouse to service_writer;
-grant select (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, created_at, updated_at) on table erp.warehouse to service_api;
+grant select (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, created_at, updated_at, gln) on table erp.warehouse to service_api;
 grant update (updated_at) on table erp.warehouse to service_ledger;
 grant select (id, code, name) on table erp.warehouse to service_searcher;
-grant update (code, name, is_default, is_default_receiving, is_stock_available_for_sale, address) on table erp.warehouse to service_writer;
+grant update (code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, gln) on table erp.warehouse to service_writer;
 comment on table erp.warehouse is 'Buildings that hold stock. One is the default, one the default for receiving.';
 comment on column erp.warehouse.code is 'Short name used in lists and on labels; unique.';
 comment on column erp.warehouse.name is 'Name of the warehouse.';
@@ -17027,6 +18811,7 @@ comment on column erp.warehouse.is_default is 'Whether orders are fulfilled from
 comment on column erp.warehouse.is_default_receiving is 'Whether goods are received here unless something else says otherwise. Exactly one warehouse is.';
 comment on column erp.warehouse.is_stock_available_for_sale is 'Whether the stock here may be sold. When false, it counts as stock not available for sale.';
 comment on column erp.warehouse.address is 'Postal address, with the keys of FulfillmentOrder.shippingAddress.';
+comment on column erp.warehouse.gln is 'Global Location Number of GS1: 13 digits, of which the last one is the check digit.';
 comment on constraint warehouse_address_is_an_object on erp.warehouse is '@userError INVALID address
 The address must be a JSON object.';
 comment on constraint warehouse_address_length on erp.warehouse is '@userError OUT_OF_RANGE address
@@ -17037,6 +18822,8 @@ comment on constraint warehouse_code_is_not_too_long on erp.warehouse is '@userE
 The code has more than 100 characters.';
 comment on constraint warehouse_code_is_unique on erp.warehouse is '@userError NOT_UNIQUE code
 Another warehouse has this code.';
+comment on constraint warehouse_gln_has_its_check_digit on erp.warehouse is '@userError INVALID gln
+A GLN has 13 digits, and the last one must be the check digit of the others.';
 comment on constraint warehouse_name_is_not_blank on erp.warehouse is '@userError INVALID name
 The name is blank.';
 comment on constraint warehouse_name_is_not_too_long on erp.warehouse is '@userError OUT_OF_RANGE name
@@ -17610,7 +19397,7 @@ $function$;
 comment on function erp.anonymize_rows(uuid) is 'Replaces personal values in the tables of a shop, for erp.anonymize_customer.';
 
 CREATE OR REPLACE FUNCTION erp.approve_goods_receipt(goods_receipt_id uuid)
- RETURNS ledger.booking
+ RETURNS ledger.booked
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
@@ -17618,7 +19405,7 @@ declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
   new_state constant text := erp.next_state('goods_receipt', 'approve', present.state);
   errors jsonb;
-  booking ledger.booking;
+  booked ledger.booked;
 begin
   if present.warehouse_id is null then
     perform mutation.refuse('REQUIRED', 'The receipt has no warehouse any more.', '{id}');
@@ -17645,7 +19432,7 @@ begin
     perform mutation.refuse('REQUIRED', 'The receipt has no lines.', '{id}');
   end if;
 
-  booking := ledger.post(array(
+  booked := ledger.post(array(
     select row ('{id}', l.product_id, abs(l.quantity), l.batch_id,
       case
         when l.quantity < 0 then p.type
@@ -17660,7 +19447,7 @@ begin
     where l.goods_receipt_id = present.id and l.product_id is not null order by l.id
   ), null);
   update erp.goods_receipt r set state = new_state where r.id = present.id;
-  return booking;
+  return booked;
 end
 $function$;
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
@@ -18649,7 +20436,7 @@ grant execute on function erp.cii_unit(jsonb) to service_writer;
 comment on function erp.cii_unit(jsonb) is 'Returns the attribute with the unit of a line (BT-130).';
 
 CREATE OR REPLACE FUNCTION erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[])
- RETURNS ledger.booking
+ RETURNS ledger.booked
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -18658,12 +20445,12 @@ CREATE OR REPLACE FUNCTION erp.complete_goods_receipt(goods_receipt_id uuid, pla
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  moment constant timestamptz := date_trunc('second', now());
+  moment constant timestamptz := date_trunc('second', ledger.moment());
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
   new_state constant text := erp.next_state('goods_receipt', 'complete', present.state);
   parts erp.receipt_part[];
   deliveries erp.delivery[];
-  booking ledger.booking;
+  booked ledger.booked;
 begin
   -- After the receipt and before the stock, always in this order. From here on no other transaction delivers
   -- these orders
@@ -18682,7 +20469,7 @@ begin
     order by l.id, a.nth
   );
   deliveries := erp.deliveries(present.id, parts);
-  booking := ledger.post(erp.put_away_drafts(present, placements), null, array(
+  booked := ledger.post(erp.put_away_drafts(present, placements), null, array(
     select row (d.product_id, null, 0, 0, d.awaited)::ledger.figure_change
     from unnest(deliveries) d where d.product_id is not null and d.awaited <> 0
   ));
@@ -18697,7 +20484,7 @@ begin
       when o.state = 'completed' then o.actual_delivery_date end
   from (select distinct d.supplier_order_id, d.new_state, d.is_complete from unnest(deliveries) d) d
   where o.id = d.supplier_order_id;
-  return booking;
+  return booked;
 end
 $function$;
 grant execute on function erp.complete_goods_receipt(uuid,erp.placement[]) to service_writer;
@@ -18995,7 +20782,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) to service_writer;
-comment on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) is 'Ships some of the open units of a fulfillment order, or all if lines is null. They are taken from the given places or, by default, from the next ones on the pick route. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
+comment on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) is 'Ships some of the open units of a fulfillment order, or all if lines is null. They are taken from the given places or, by default, in the pick order. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_HELD, BATCH_EXPIRED, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
 
 CREATE OR REPLACE FUNCTION erp.create_fulfillment_order(order_id uuid, warehouse_id uuid, lines erp.shipping_line[])
  RETURNS uuid
@@ -19373,7 +21160,7 @@ $function$;
 grant execute on function erp.create_supplier_order(jsonb,erp.supplier_order_line[]) to service_writer;
 comment on function erp.create_supplier_order(jsonb,erp.supplier_order_line[]) is 'Creates an open supplier order from the columns in the object, with its lines. By default, the currency is the supplier''s, and the warehouse is the default for receiving. Returns its id.';
 
-CREATE OR REPLACE FUNCTION erp.create_warehouse(code text, name text, is_default boolean, is_default_receiving boolean, is_stock_available_for_sale boolean, address jsonb)
+CREATE OR REPLACE FUNCTION erp.create_warehouse(code text, name text, is_default boolean, is_default_receiving boolean, is_stock_available_for_sale boolean, address jsonb, gln text DEFAULT NULL::text)
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -19388,17 +21175,17 @@ begin
   is_first := not exists (select from erp.warehouse);
   perform erp.hand_over_defaults(made, is_default, is_default_receiving);
   insert into erp.warehouse (
-    id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address
+    id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, gln
   )
   values (made, code, name, is_first or coalesce(is_default, false), is_first
     or coalesce(is_default_receiving, false),
-    coalesce(is_stock_available_for_sale, true), address);
+    coalesce(is_stock_available_for_sale, true), address, gln);
   insert into erp.location (name, warehouse_id) values (name, made);
   return made;
 end
 $function$;
-grant execute on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb) to service_writer;
-comment on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb) is 'Creates a warehouse with the location that orders are fulfilled from. The first one is the default for everything. Returns its id.';
+grant execute on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb,text) to service_writer;
+comment on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb,text) is 'Creates a warehouse with the location that orders are fulfilled from. The first one is the default for everything. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.credit_note_config(invoice_id uuid, document_date date, lines erp.credit_line[])
  RETURNS jsonb
@@ -20154,6 +21941,14 @@ RETURN (SELECT COALESCE(((t.name)::jsonb ->> document_title.locale), ((t.name)::
 grant execute on function erp.document_title(text,text) to service_writer;
 comment on function erp.document_title(text,text) is 'Returns the name of a type of documents in a language, otherwise in en-GB.';
 
+CREATE OR REPLACE FUNCTION erp.end_of_day(day date)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+RETURN ((((day + 1))::timestamp without time zone AT TIME ZONE COALESCE((SELECT m.time_zone FROM erp.merchant m), 'UTC'::text)) - '00:00:00.000001'::interval);
+grant execute on function erp.end_of_day(date) to service_registrar;
+comment on function erp.end_of_day(date) is 'Returns the last moment of a day in the merchant''s time zone (erp.local_date).';
+
 CREATE OR REPLACE FUNCTION erp.excess_warning(is_cancelled boolean, quantity integer, product_number text, order_number text, field text[], line_id uuid DEFAULT NULL::uuid)
  RETURNS jsonb
  LANGUAGE sql
@@ -20827,8 +22622,7 @@ BEGIN ATOMIC
                  CASE
                      WHEN (u.given ? 'parent_product_number'::text) THEN 'parent_product_number'::text
                      ELSE 'parent_id'::text
-                 END AS field,
-             ((u.wanted ->> 'is_batch_managed'::text))::boolean AS is_batch_managed
+                 END AS field
             FROM unnest(faults_of_products.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
          ), parent AS (
           SELECT p.parent_id AS id
@@ -20869,14 +22663,6 @@ BEGIN ATOMIC
                     FROM product x))))
          UNION ALL
           SELECT p.line,
-             'NOT_EDITABLE'::text,
-             'This can change only while there is no stock.'::text,
-             'is_batch_managed'::text,
-             jsonb_build_object('quantity', (p.present -> 'physical_stock'::text)) AS jsonb_build_object
-            FROM product p
-           WHERE ((p.is_batch_managed IS DISTINCT FROM ((p.present ->> 'is_batch_managed'::text))::boolean) AND (((p.present ->> 'physical_stock'::text))::integer > 0))
-         UNION ALL
-          SELECT p.line,
              'INVALID'::text,
              'Each entry has a productId, perhaps a variantId, and nothing else.'::text,
              'storefront_variants'::text,
@@ -20885,7 +22671,7 @@ BEGIN ATOMIC
            WHERE (erp.are_storefront_variants((p.given -> 'storefront_variants'::text)) AND (p.given @? ((('strict '::text || '$.storefront_variants[*].keyvalue() ? (@.key != "productId" && @.key != "variantId" '::text) || '|| @.value == "")'::text))::jsonpath))) f(line, code, message, field, details);
 END;
 grant execute on function erp.faults_of_products(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_products(mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of products beyond the rules of the table. Finds variants of variants, batches that begin while there is stock, and unknown keys in storefront_variants.';
+comment on function erp.faults_of_products(mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of products beyond the rules of the table. Finds variants of variants, and unknown keys in storefront_variants.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_tags(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -20932,6 +22718,11 @@ begin
     join erp.batch b on b.id = l.batch_id
     where l.batch_number <> b.number
     union all
+    select l.ordinality, 'OUT_OF_RANGE',
+      'Each unit has a serial number: a line has one unit, or -1 to take it back.', 'quantity'
+    from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
+    where p.has_serial_numbers and abs(l.quantity) > 1
+    union all
     select l.ordinality, 'INVALID', 'Only receipts of type Customer name return orders.', 'return_order_id'
     from unnest(lines) with ordinality l where target.type <> 'Customer' and l.return_order_id is not null
     union all
@@ -20947,7 +22738,58 @@ begin
 end
 $function$;
 grant execute on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
-comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'Returns what is wrong with the batches, return orders and bins that lines of a goods receipt name.';
+comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'Returns what is wrong with the batches, serial numbers, return orders and bins that lines of a goods receipt name.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_tracking(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH change AS (
+          SELECT u.line,
+             u.given,
+             (u.given ->> 'tracking'::text) AS tracking,
+                 CASE
+                     WHEN (u.given ? 'tracking'::text) THEN 'tracking'::text
+                     ELSE 'is_batch_managed'::text
+                 END AS field,
+                 CASE
+                     WHEN ((u.wanted -> 'has_serial_numbers'::text) <> (u.present -> 'has_serial_numbers'::text)) THEN ( SELECT sum(s.quantity) AS sum
+                        FROM ledger.stock s
+                       WHERE ((s.product_id = u.id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text, 'goods_receipt'::text]))))
+                     WHEN ((u.wanted -> 'is_batch_managed'::text) <> (u.present -> 'is_batch_managed'::text)) THEN (((u.present ->> 'physical_stock'::text))::integer)::bigint
+                     ELSE NULL::bigint
+                 END AS units
+            FROM unnest(faults_of_tracking.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[f.field], f.details)::mutation.row_fault) AS array_agg
+    FROM ( SELECT c.line,
+             'REQUIRED'::text AS "?column?",
+             'This must not be null.'::text AS "?column?",
+             'tracking'::text AS "?column?",
+             NULL::jsonb AS jsonb
+            FROM change c
+           WHERE ((c.given -> 'tracking'::text) = 'null'::jsonb)
+         UNION ALL
+          SELECT c.line,
+             'INVALID'::text,
+             'This contradicts isBatchManaged.'::text,
+             'tracking'::text,
+             NULL::jsonb
+            FROM change c
+           WHERE (((c.given ->> 'is_batch_managed'::text))::boolean <> (c.tracking <> 'none'::text))
+         UNION ALL
+          SELECT c.line,
+             'NOT_EDITABLE'::text,
+             'This can change only while there is no stock.'::text,
+             c.field,
+             jsonb_build_object('quantity', c.units) AS jsonb_build_object
+            FROM change c
+           WHERE (c.units > 0)) f(line, code, message, field, details);
+END;
+grant execute on function erp.faults_of_tracking(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_tracking(mutation.upsert_row[]) is 'Returns what is wrong with the tracking in rows of an upsert of products. Batches can begin or end only while nothing is in a warehouse. Serial numbers need also goods receipts and containers to be empty, because units there may share a batch.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_translations(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -21006,6 +22848,14 @@ RETURN CASE type WHEN 'Supplier'::text THEN 'supplier_order'::text WHEN 'Custome
 grant execute on function erp.goods_receipt_process(text) to service_writer;
 comment on function erp.goods_receipt_process(text) is 'Returns the process type of the movements of a goods receipt, by its type.';
 
+CREATE OR REPLACE FUNCTION erp.gtin14(gtin text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN CASE WHEN ((gtin ~ '^(\d{8}|\d{12,14})$'::text) AND erp.is_gs1_number(gtin)) THEN lpad(gtin, 14, '0'::text) ELSE NULL::text END;
+grant execute on function erp.gtin14(text) to service_api;
+comment on function erp.gtin14(text) is 'Returns a GTIN of 8, 12, 13 or 14 digits as 14 digits; null if it is none.';
+
 CREATE OR REPLACE FUNCTION erp.hand_over_defaults(warehouse_id uuid, is_default boolean, is_default_receiving boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -21049,6 +22899,57 @@ RETURN (EXISTS (SELECT FROM erp.product v WHERE (v.parent_id = has_variants.prod
 grant execute on function erp.has_variants(uuid) to service_ledger;
 grant execute on function erp.has_variants(uuid) to service_writer;
 comment on function erp.has_variants(uuid) is 'Whether a product only stands for its variants: some product has it as parent. Units of it can no longer be added to stock.';
+
+CREATE OR REPLACE FUNCTION erp.hold_batches(batch_ids uuid[], held boolean, reason text DEFAULT NULL::text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  errors jsonb;
+begin
+  if coalesce(cardinality(batch_ids), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'At least one batch is needed.', '{ids}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(batch_ids), 250, '{ids}');
+  if length(reason) > 1000 then
+    perform mutation.refuse('OUT_OF_RANGE', 'The reason has more than 1,000 characters.', '{reason}');
+  end if;
+  -- Bookings update batches under the lock of their product, which comes first here, too
+  perform ledger.lock(array(select distinct b.product_id from erp.batch b where b.id = any (batch_ids)));
+  perform from erp.batch b where b.id = any (batch_ids) order by b.id for no key update;
+  select jsonb_agg(mutation.user_error(
+    case when i.nth > 1 then 'NOT_UNIQUE' when b.id is null then 'NOT_FOUND'
+      else 'INVALID_STATE_TRANSITION' end,
+    case when i.nth > 1 then 'This batch is in the list already.'
+      when b.id is null then 'There is no such batch.'
+      else format('Batch %s is%s on hold.', b.number, case when held then ' already' else ' not' end) end,
+    mutation.path('ids', i.n), case when i.nth = 1 and b.id is not null then
+      jsonb_build_object('allowedActions', array[case when held then 'release' else 'hold' end])
+    end) order by i.n)
+  into errors
+  from (
+    select u.id, u.n, row_number() over (partition by u.id order by u.n) as nth
+    from unnest(batch_ids) with ordinality u (id, n)
+  ) i
+  left join erp.batch b on b.id = i.id
+  where i.nth > 1 or b.is_held is not distinct from held or b.id is null;
+  perform mutation.refuse(errors);
+  update erp.batch b
+  set is_held = held, held_at = case when held then date_trunc('second', now()) end, hold_reason = reason
+  where b.id = any (batch_ids);
+  if held then
+    perform ledger.warn_of_hold(batch_ids);
+  end if;
+  return batch_ids;
+end
+$function$;
+grant execute on function erp.hold_batches(uuid[],boolean,text) to service_writer;
+comment on function erp.hold_batches(uuid[],boolean,text) is 'Puts batches on hold, for a reason, or releases them. Returns their ids. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID_STATE_TRANSITION; warning STOCK_PROMISED.';
 
 CREATE OR REPLACE FUNCTION erp.id_between(lower uuid, upper uuid, wanted integer)
  RETURNS uuid
@@ -21132,6 +23033,28 @@ grant execute on function erp.in_default_currency(numeric,numeric) to service_ke
 grant execute on function erp.in_default_currency(numeric,numeric) to service_ledger;
 grant execute on function erp.in_default_currency(numeric,numeric) to service_writer;
 comment on function erp.in_default_currency(numeric,numeric) is 'Converts a price to the default currency: divides it by the units of its currency per unit of the default currency. The result has six decimals.';
+
+CREATE OR REPLACE FUNCTION erp.in_uri(value text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if value ~ '^[A-Za-z0-9._~-]*$' then
+    return value;
+  end if;
+  return (
+    select string_agg(
+      case
+        when c.letter ~ '^[A-Za-z0-9._~-]$' then c.letter
+        else regexp_replace(upper(encode(convert_to(c.letter, 'UTF8'), 'hex')), '(..)', '%\1', 'g')
+      end, '' order by c.n)
+    from string_to_table(value, null) with ordinality c (letter, n));
+end
+$function$;
+grant execute on function erp.in_uri(text) to service_api;
+comment on function erp.in_uri(text) is 'Returns a text as a part of a URI: with other characters as %XX.';
 
 CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text, referenced_document_id uuid, config jsonb)
  RETURNS uuid
@@ -21741,6 +23664,23 @@ RETURN erp.is_among(code, ' VATEX-EU-132 VATEX-EU-132-1A VATEX-EU-132-1B VATEX-E
 grant execute on function erp.is_exemption_code(text) to service_writer;
 comment on function erp.is_exemption_code(text) is 'Whether a text is a code of the list VATEX: a reason why there is no VAT.';
 
+CREATE OR REPLACE FUNCTION erp.is_gs1_number(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN ((code ~ '^\d{8,14}$'::text) AND (SELECT ((sum(((d.digit)::integer * CASE WHEN ((d.n % (2)::bigint) = 0) THEN 3 ELSE 1 END)) % (10)::bigint) = 0) FROM string_to_table(reverse(is_gs1_number.code), NULL::text) WITH ORDINALITY d(digit, n)));
+grant execute on function erp.is_gs1_number(text) to service_api;
+grant execute on function erp.is_gs1_number(text) to service_writer;
+comment on function erp.is_gs1_number(text) is 'Whether a text is 8 to 14 digits, of which the last one is the check digit of the others.';
+
+CREATE OR REPLACE FUNCTION erp.is_gs1_text(value text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN (value ~ '^[!"%&''()*+,./0-9:;<=>?A-Z_a-z-]{1,20}$'::text);
+grant execute on function erp.is_gs1_text(text) to service_api;
+comment on function erp.is_gs1_text(text) is 'Whether GS1 allows a text as the number of a lot, or as the name of a part of a place.';
+
 CREATE OR REPLACE FUNCTION erp.is_iban(iban text)
  RETURNS boolean
  LANGUAGE sql
@@ -21852,7 +23792,8 @@ CREATE OR REPLACE FUNCTION erp.keep_currency_factor()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  if exists (select from erp.stock_valuation_report_goods_receipt v where v.goods_receipt_id = new.id) then
+  perform valuation.await_closing(new.id);
+  if valuation.is_counted(new.id) then
     perform mutation.refuse(
       'CURRENCY_FACTOR_LOCKED', 'A stock valuation report uses this exchange rate.',
       '{currency_factor}'
@@ -22070,6 +24011,8 @@ CREATE OR REPLACE FUNCTION erp.local_date(moment timestamp with time zone)
  LANGUAGE sql
  STABLE
 RETURN ((moment AT TIME ZONE COALESCE((SELECT m.time_zone FROM erp.merchant m), 'UTC'::text)))::date;
+grant execute on function erp.local_date(timestamp with time zone) to service_ledger;
+grant execute on function erp.local_date(timestamp with time zone) to service_registrar;
 grant execute on function erp.local_date(timestamp with time zone) to service_writer;
 comment on function erp.local_date(timestamp with time zone) is 'Returns the day of a moment in the merchant''s time zone, by which documents are dated.';
 
@@ -22763,7 +24706,7 @@ BEGIN ATOMIC
                    WHERE (u.item_id IS NOT NULL)
                    GROUP BY u.item_id) n
               LEFT JOIN ledger.warehouse_stock s ON (((s.product_id = n.product_id) AND (s.warehouse_id = w.id))))
-           WHERE ((COALESCE((s.quantity - s.reserved_quantity), 0))::numeric < n.quantity)))))
+           WHERE ((COALESCE(s.available_quantity, 0))::numeric < n.quantity)))))
    ORDER BY (NOT (EXISTS ( SELECT
             FROM erp.fulfillment_order f
            WHERE ((f.destination_order_id = other_location.order_id) AND (f.source_warehouse_location_id = l.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text])))))), w.code, l.id
@@ -23532,12 +25475,25 @@ begin
     join erp.batch b on b.id = p.batch_id
     join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
     where b.product_id <> l.product_id
+    union all
+    select p.line, p.nth, 'BATCH_HELD', format('Batch %s is on hold.', b.number), '{batch_id}'
+    from unnest(places) p
+    join erp.batch b on b.id = p.batch_id
+    join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
+    where b.is_held and b.product_id = l.product_id
+    union all
+    select p.line, p.nth, 'BATCH_EXPIRED', format('Batch %s was best before %s.', b.number,
+      b.best_before_date), '{batch_id}'
+    from unnest(places) p
+    join erp.batch b on b.id = p.batch_id
+    join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
+    where b.best_before_date < erp.local_date(now()) and b.product_id = l.product_id
   ) e (line, nth, code, message, field);
   perform mutation.refuse(errors);
 end
 $function$;
 grant execute on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) to service_writer;
-comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that a warehouse cannot take units of lines from. User errors NOT_FOUND, INVALID, BATCH_MISMATCH.';
+comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that a warehouse cannot take units of lines from. Batches that are short of the promised shelf life may be named. User errors NOT_FOUND, INVALID, BATCH_MISMATCH, BATCH_HELD, BATCH_EXPIRED.';
 
 CREATE OR REPLACE FUNCTION erp.require_receipts_of_supplier(supplier_order_id uuid, supplier_id uuid)
  RETURNS void
@@ -23791,6 +25747,7 @@ CREATE OR REPLACE FUNCTION erp.rounded(amount numeric)
 RETURN round(amount, 2);
 grant execute on function erp.rounded(numeric) to service_keeper;
 grant execute on function erp.rounded(numeric) to service_ledger;
+grant execute on function erp.rounded(numeric) to service_registrar;
 grant execute on function erp.rounded(numeric) to service_writer;
 comment on function erp.rounded(numeric) is 'Rounds an amount to cents: half a cent is rounded away from zero.';
 
@@ -23801,6 +25758,7 @@ CREATE OR REPLACE FUNCTION erp.rounded_price(price numeric)
 RETURN round(price, 6);
 grant execute on function erp.rounded_price(numeric) to service_keeper;
 grant execute on function erp.rounded_price(numeric) to service_ledger;
+grant execute on function erp.rounded_price(numeric) to service_registrar;
 grant execute on function erp.rounded_price(numeric) to service_writer;
 comment on function erp.rounded_price(numeric) is 'Rounds a calculated price of one unit to six decimals.';
 
@@ -24321,6 +26279,16 @@ grant execute on function erp.share_of(numeric,integer,integer) to service_keepe
 grant execute on function erp.share_of(numeric,integer,integer) to service_ledger;
 grant execute on function erp.share_of(numeric,integer,integer) to service_writer;
 comment on function erp.share_of(numeric,integer,integer) is 'Returns the amount of the first units of a quantity, in cents. The difference between two shares is the amount of the units between them, so that the amounts of all units add up.';
+
+CREATE OR REPLACE FUNCTION erp.shares(amount numeric, weights bigint[])
+ RETURNS numeric[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT array_agg(((sign(shares.amount) * (r.part + (CASE WHEN ((r.nth)::numeric <= r.rest) THEN 1 ELSE 0 END)::numeric)) * 0.000001) ORDER BY r.n) AS array_agg FROM (SELECT p.n, p.part, (round((abs(shares.amount) * (1000000)::numeric)) - sum(p.part) OVER ()) AS rest, row_number() OVER (ORDER BY p.lost DESC, p.n) AS nth FROM (SELECT w.n, div((round((abs(shares.amount) * (1000000)::numeric)) * (w.weight)::numeric), a.weight) AS part, mod((round((abs(shares.amount) * (1000000)::numeric)) * (w.weight)::numeric), a.weight) AS lost FROM (unnest(shares.weights) WITH ORDINALITY w(weight, n) CROSS JOIN (SELECT NULLIF(sum(v.v), (0)::numeric) AS weight FROM unnest(shares.weights) v(v)) a)) p) r);
+grant execute on function erp.shares(numeric,bigint[]) to service_keeper;
+grant execute on function erp.shares(numeric,bigint[]) to service_ledger;
+grant execute on function erp.shares(numeric,bigint[]) to service_writer;
+comment on function erp.shares(numeric,bigint[]) is 'Divides an amount by weights, by largest remainder: all shares are rounded down to six decimals, and those that lose most get a millionth more, the first of equal ones. So they add up to the amount. The weights are not negative, and not all zero: otherwise the shares are null.';
 
 CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned uuid[], tracking_codes text[], note text)
  RETURNS erp.shipment
@@ -24900,7 +26868,8 @@ begin
   update erp.warehouse w
   set code = wanted.code, name = wanted.name, is_default = wanted.is_default,
     is_default_receiving = wanted.is_default_receiving,
-    is_stock_available_for_sale = wanted.is_stock_available_for_sale, address = wanted.address
+    is_stock_available_for_sale = wanted.is_stock_available_for_sale, address = wanted.address,
+    gln = wanted.gln
   where w.id = present.id;
   -- A location with its own name keeps it
   update erp.location l
@@ -24983,12 +26952,12 @@ begin
   if not (((new.open_supplier_order_quantity >= 0))
     and ((new.physical_stock >= 0))
     and ((new.reserved_stock >= 0))
-    and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))) then
+    and ((new.stock_not_available_for_sale >= 0))) then
     broken := case
       when not ((new.open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
       when not ((new.physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
       when not ((new.reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
-      when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock' end;
+      when not ((new.stock_not_available_for_sale >= 0)) then 'product_stock_not_for_sale_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'product', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
   end if;
@@ -25075,6 +27044,9 @@ declare
 begin
   if not ((((new.best_before_date >= '1900-01-01'::date) AND (new.best_before_date <= '9999-12-31'::date)))
     and ((length(new.comment) <= 10000))
+    and ((new.is_held OR (new.hold_reason IS NULL)))
+    and ((length(new.hold_reason) <= 1000))
+    and ((new.is_held = (new.held_at IS NOT NULL)))
     and ((new.production_date <= new.best_before_date))
     and ((NOT erp.is_blank(new.number)))
     and ((new.physical_stock >= 0))
@@ -25083,6 +27055,9 @@ begin
     broken := case
       when not (((new.best_before_date >= '1900-01-01'::date) AND (new.best_before_date <= '9999-12-31'::date))) then 'batch_best_before_date_is_plausible'
       when not ((length(new.comment) <= 10000)) then 'batch_comment_length'
+      when not ((new.is_held OR (new.hold_reason IS NULL))) then 'batch_has_a_reason_only_on_hold'
+      when not ((length(new.hold_reason) <= 1000)) then 'batch_hold_reason_length'
+      when not ((new.is_held = (new.held_at IS NOT NULL))) then 'batch_is_held_since_a_moment'
       when not ((new.production_date <= new.best_before_date)) then 'batch_is_produced_before_it_expires'
       when not ((NOT erp.is_blank(new.number))) then 'batch_number_is_not_blank'
       when not ((new.physical_stock >= 0)) then 'batch_physical_stock_is_not_negative'
@@ -25198,13 +27173,17 @@ declare
 begin
   new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
   if not (((length(new.description) <= 65535))
+    and (((new.gross_weight > (0)::numeric) AND (new.gross_weight <= (1000000)::numeric) AND (scale(new.gross_weight) <= 6)))
     and ((new.parent_id <> new.id))
+    and (((new.minimum_remaining_shelf_life_days >= 0) AND (new.minimum_remaining_shelf_life_days <= 36500)))
     and ((NOT erp.is_blank(new.product_number)))
     and ((new.open_supplier_order_quantity >= 0))
     and ((new.physical_stock >= 0))
+    and ((new.pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text])))
     and ((new.reorder_point >= 0))
     and ((new.reserved_stock >= 0))
-    and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))
+    and ((new.is_batch_managed OR (NOT new.has_serial_numbers)))
+    and ((new.stock_not_available_for_sale >= 0))
     and ((jsonb_typeof(new.storefront_variants) = 'array'::text))
     and ((length((new.storefront_variants)::text) <= 100000))
     and (erp.are_storefront_variants(new.storefront_variants))
@@ -25215,13 +27194,17 @@ begin
     and ((new.unit_code ~ '^[A-Z0-9]{2,3}$'::text))) then
     broken := case
       when not ((length(new.description) <= 65535)) then 'product_description_length'
+      when not (((new.gross_weight > (0)::numeric) AND (new.gross_weight <= (1000000)::numeric) AND (scale(new.gross_weight) <= 6))) then 'product_gross_weight_is_plausible'
       when not ((new.parent_id <> new.id)) then 'product_is_not_its_own_parent'
+      when not (((new.minimum_remaining_shelf_life_days >= 0) AND (new.minimum_remaining_shelf_life_days <= 36500))) then 'product_minimum_remaining_shelf_life_is_plausible'
       when not ((NOT erp.is_blank(new.product_number))) then 'product_number_is_not_blank'
       when not ((new.open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
       when not ((new.physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
+      when not ((new.pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text]))) then 'product_pick_order_is_known'
       when not ((new.reorder_point >= 0)) then 'product_reorder_point_is_not_negative'
       when not ((new.reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
-      when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock'
+      when not ((new.is_batch_managed OR (NOT new.has_serial_numbers))) then 'product_serial_numbers_are_batches'
+      when not ((new.stock_not_available_for_sale >= 0)) then 'product_stock_not_for_sale_is_not_negative'
       when not ((jsonb_typeof(new.storefront_variants) = 'array'::text)) then 'product_storefront_variants_is_a_list'
       when not ((length((new.storefront_variants)::text) <= 100000)) then 'product_storefront_variants_length'
       when not (erp.are_storefront_variants(new.storefront_variants)) then 'product_storefront_variants_name_products'
@@ -25500,10 +27483,10 @@ declare
   rows mutation.upsert_row[];
   refused integer;
 begin
-  rows := erp.with_storefront_variants(erp.with_translations(erp.with_parents(
-    mutation.match_rows('erp.product', 'products', given, '{product_number}', matches))));
+  rows := erp.with_storefront_variants(erp.with_translations(erp.with_tracking(erp.with_parents(
+    mutation.match_rows('erp.product', 'products', given, '{product_number}', matches)))));
   rows := mutation.with_faults(rows, 'products', mutation.row_faults('erp.product', rows, matches)
-    || erp.faults_of_products(rows) || erp.faults_of_prices(rows, 'price')
+    || erp.faults_of_products(rows) || erp.faults_of_tracking(rows) || erp.faults_of_prices(rows, 'price')
     || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_translations(rows)
     || erp.faults_of_images(rows) || erp.faults_of_tags(rows));
   loop
@@ -25825,6 +27808,23 @@ end
 $function$;
 grant execute on function erp.with_terms_of_channel(mutation.upsert_row[]) to service_writer;
 comment on function erp.with_terms_of_channel(mutation.upsert_row[]) is 'Returns the rows of an upsert of customers. New ones get the next number of their range, if they have none, and the group of their sales channel, if they have no group.';
+
+CREATE OR REPLACE FUNCTION erp.with_tracking(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT mutation.with_values(rows, ( SELECT jsonb_object_agg(u.line,
+                 CASE
+                     WHEN ((u.given ->> 'tracking'::text) IS NOT NULL) THEN jsonb_build_object('is_batch_managed', ((u.given ->> 'tracking'::text) <> 'none'::text), 'has_serial_numbers', ((u.given ->> 'tracking'::text) = 'serial'::text))
+                     ELSE '{"has_serial_numbers": false}'::jsonb
+                 END) AS jsonb_object_agg
+            FROM unnest(with_tracking.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (((u.given ->> 'tracking'::text) IS NOT NULL) OR ((u.given -> 'is_batch_managed'::text) = 'false'::jsonb)))) AS with_values;
+END;
+grant execute on function erp.with_tracking(mutation.upsert_row[]) to service_writer;
+comment on function erp.with_tracking(mutation.upsert_row[]) is 'Returns the rows of an upsert of products, with what follows from tracking and from is_batch_managed.';
 
 CREATE OR REPLACE FUNCTION erp.with_translations(rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -26181,7 +28181,7 @@ alter table events.event enable row level security;
 create policy event_delete_recorder on events.event for delete to service_recorder using (true);
 create policy event_insert_recorder on events.event for insert to service_recorder with check (true);
 create policy event_is_of_a_readable_topic on events.event as restrictive for select to service_api using ((topic = ANY (( SELECT events.readable_topics() AS readable_topics)::text[])));
-create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,bulk_operations:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,products:read,shipping_labels:read,stocks:read,supplier_orders:read}'::text[]) AS has_scope));
+create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,bulk_operations:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,products:read,shipping_labels:read,stocks:read,supplier_orders:read,valuation:read}'::text[]) AS has_scope));
 create policy event_select_delivery on events.event for select to service_delivery using (true);
 create policy event_select_recorder on events.event for select to service_recorder using (true);
 create policy event_select_registrar on events.event for select to service_registrar using (true);
@@ -26513,7 +28513,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Batch/' || n.id as id, to_char(n.held_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "heldAt", n.is_held as "isHeld", n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.hold_reason as "holdReason", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -26530,7 +28530,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.best_before_date is distinct from o.best_before_date then 'bestBeforeDate' end, case when n.production_date is distinct from o.production_date then 'productionDate' end, case when n.supplier_lot is distinct from o.supplier_lot then 'supplierLot' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.best_before_date is distinct from o.best_before_date then 'bestBeforeDate' end, case when n.production_date is distinct from o.production_date then 'productionDate' end, case when n.supplier_lot is distinct from o.supplier_lot then 'supplierLot' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.is_held is distinct from o.is_held then 'isHeld' end, case when n.held_at is distinct from o.held_at then 'heldAt' end, case when n.hold_reason is distinct from o.hold_reason then 'holdReason' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Batch/' || n.id as id, to_char(n.held_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "heldAt", n.is_held as "isHeld", n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.hold_reason as "holdReason", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -26784,6 +28784,23 @@ end
 $function$;
 alter function events.announce_product_update() owner to service_recorder;
 comment on function events.announce_product_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.product into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_report_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.closed_at is distinct from o.closed_at) and (n.closed_at is not null) then 'stock_valuation_report.closed' end, case when (n.voided_at is distinct from o.voided_at) and (n.voided_at is not null) then 'stock_valuation_report.voided' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.reference_date is distinct from o.reference_date then 'referenceDate' end, case when n.sequence is distinct from o.sequence then 'sequence' end, case when n.method is distinct from o.method then 'method' end, case when n.currency_code is distinct from o.currency_code then 'currencyCode' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.value is distinct from o.value then 'value' end, case when n.hash is distinct from o.hash then 'hash' end, case when n.previous_hash is distinct from o.previous_hash then 'previousHash' end, case when n.lines_hash is distinct from o.lines_hash then 'linesHash' end, case when n.state_hash is distinct from o.state_hash then 'stateHash' end, case when n.closed_at is distinct from o.closed_at then 'closedAt' end, case when n.voided_at is distinct from o.voided_at then 'voidedAt' end, case when n.void_reason is distinct from o.void_reason then 'voidReason' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/StockValuationReport/' || n.id as id, n.hash as hash, n.value as value, n.method as method, n.number as number, to_char(n.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "closedAt", n.quantity as quantity, n.sequence as sequence, to_char(n.voided_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "voidedAt", n.lines_hash as "linesHash", n.state_hash as "stateHash", n.void_reason as "voidReason", n.currency_code as "currencyCode", n.previous_hash as "previousHash", n.reference_date as "referenceDate") d where ((n.closed_at is distinct from o.closed_at) and (n.closed_at is not null)) or ((n.voided_at is distinct from o.voided_at) and (n.voided_at is not null))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_report_update() owner to service_recorder;
+comment on function events.announce_report_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of valuation.report into the outbox.';
 
 CREATE OR REPLACE FUNCTION events.announce_sales_order_insert()
  RETURNS trigger
@@ -27067,9 +29084,12 @@ BEGIN ATOMIC
                  END], NULL::text) AS array_remove
           OFFSET 0) c(changed)
       CROSS JOIN LATERAL ( SELECT ('gid://service/Batch/'::text || (batch_update_events.n).id) AS id,
+             to_char(((batch_update_events.n).held_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "heldAt",
+             (batch_update_events.n).is_held AS "isHeld",
              (batch_update_events.n).number AS number,
              (batch_update_events.n).comment AS comment,
              ('gid://service/Product/'::text || (batch_update_events.n).product_id) AS "productId",
+             (batch_update_events.n).hold_reason AS "holdReason",
              (batch_update_events.n).supplier_lot AS "supplierLot",
              (batch_update_events.n).physical_stock AS "physicalStock",
              (batch_update_events.n).best_before_date AS "bestBeforeDate",
@@ -28991,21 +31011,38 @@ grant usage on schema ledger to service_api;
 grant usage on schema ledger to service_booker;
 grant usage on schema ledger to service_ledger;
 grant usage on schema ledger to service_recorder;
+grant usage on schema ledger to service_registrar;
+grant usage on schema ledger to service_worker;
 grant usage on schema ledger to service_writer;
 comment on schema ledger is 'Stock movements and their booking, and the proof that every stored figure follows from them.';
 
-create type ledger.booking as (
+create type ledger.booked as (
   stock_movements uuid[],
   stocks uuid[]
 );
-comment on type ledger.booking is 'The result of a booking: ids of its movements and of the stock that they changed.';
+comment on type ledger.booked is 'The result of a booking: its movements, and the stock that they changed.';
 
 create type ledger.call as (
   moment timestamp with time zone,
   note text,
-  cause jsonb
+  cause jsonb,
+  reference text,
+  reason text
 );
-comment on type ledger.call is 'One booking, alone or in a group commit: the moment and the note of its movements, and the cause of its events.';
+comment on type ledger.call is 'One booking, alone or in a group commit: the moment and the note of its movements, the cause of its events, and the caller''s reference and reason.';
+
+create type ledger.card_line as (
+  moment timestamp with time zone,
+  movement_id uuid,
+  direction integer,
+  booked_at timestamp with time zone,
+  quantity integer,
+  balance bigint,
+  former_place text,
+  warehouse_id uuid,
+  bin_location_id uuid
+);
+comment on type ledger.card_line is 'A line of a stock card: units that came, or negative ones that left, and what was there then.';
 
 create type ledger.change as (
   owner_id uuid,
@@ -29091,18 +31128,30 @@ create type ledger.place_change as (
   stock_id uuid,
   is_new boolean,
   change bigint,
-  not_for_sale bigint
+  not_for_sale bigint,
+  on_hold bigint
 );
-comment on type ledger.place_change is 'A change of the stock in a place by a booking, or by one call of a group commit. The column place is a key as in ledger.stock.place, and warehouse_id the warehouse of the place, if any. The column is_new says that the stock must be created first; not_for_sale is the part of the change that is not for sale.';
+comment on type ledger.place_change is 'A change of the stock in a place by a booking, or by one call of a group commit. The column place is a key as in ledger.stock.place, and warehouse_id the warehouse of the place, if any. The column is_new says that the stock must be created first. The column not_for_sale is the part of the change that is not for sale, and on_hold the part that belongs to held batches.';
 
 create type ledger.single as (
   nth integer,
   operation text,
   line ledger.line,
   note text,
-  cause jsonb
+  cause jsonb,
+  reference text,
+  reason text
 );
-comment on type ledger.single is 'A mutation of stock with one line, in a group commit: the operation (set, adjust or transfer), the line, the note, and the cause of its events. One without an operation is skipped.';
+comment on type ledger.single is 'A mutation of stock with one line, in a group commit. It has the operation (set, adjust or transfer), the line, the note, the cause of its events, the reference and the reason. One without an operation is skipped.';
+
+create type ledger.span as (
+  closing_id integer,
+  after_sequence bigint,
+  from_id uuid,
+  sure_id uuid,
+  to_id uuid
+);
+comment on type ledger.span is 'Rows to read for the stock as of a number or a moment: the balances of a closing, and movements after its number with ids between two bounds. Movements with ids above sure_id are all after its number.';
 
 create type ledger.stock_reading as (
   line bigint,
@@ -29138,10 +31187,12 @@ create policy batch_stock_insert_ledger on ledger.batch_stock for insert to serv
 create policy batch_stock_select_api on ledger.batch_stock for select to service_api using ((( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope) AND ( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope)));
 create policy batch_stock_select_booker on ledger.batch_stock for select to service_booker using (true);
 create policy batch_stock_select_ledger on ledger.batch_stock for select to service_ledger using (true);
+create policy batch_stock_select_registrar on ledger.batch_stock for select to service_registrar using (true);
 create policy batch_stock_update_booker on ledger.batch_stock for update to service_booker using (true) with check (true);
 create policy batch_stock_update_ledger on ledger.batch_stock for update to service_ledger using (true) with check (true);
 grant insert, select on table ledger.batch_stock to service_booker;
 grant insert, select on table ledger.batch_stock to service_ledger;
+grant select on table ledger.batch_stock to service_registrar;
 grant select (stock_id, batch_id, quantity) on table ledger.batch_stock to service_api;
 grant update (quantity) on table ledger.batch_stock to service_booker;
 grant update (quantity) on table ledger.batch_stock to service_ledger;
@@ -29149,6 +31200,197 @@ comment on table ledger.batch_stock is 'The part of the stock in a place that be
 comment on column ledger.batch_stock.stock_id is 'Stock of the product in the place.';
 comment on column ledger.batch_stock.batch_id is 'Batch that the units belong to.';
 comment on column ledger.batch_stock.quantity is 'Units of the batch in the place.';
+
+create table ledger.booker (
+  id uuid not null,
+  name text not null,
+  constraint booker_name_length CHECK ((length(name) <= 255)),
+  constraint booker_pkey PRIMARY KEY (id)
+);
+alter table ledger.booker enable row level security;
+create policy booker_insert_registrar on ledger.booker for insert to service_registrar with check (true);
+create policy booker_select_api on ledger.booker for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy booker_select_registrar on ledger.booker for select to service_registrar using (true);
+create policy booker_update_registrar on ledger.booker for update to service_registrar using (true) with check (true);
+grant insert, select on table ledger.booker to service_registrar;
+grant select (id, name) on table ledger.booker to service_api;
+grant update (name) on table ledger.booker to service_registrar;
+comment on table ledger.booker is 'Names of all API credentials and administrators, kept after their deletion for the bookings that they did.';
+comment on column ledger.booker.id is 'Id of the credential or the administrator.';
+comment on column ledger.booker.name is 'The latest name.';
+
+create table ledger.booking (
+  id uuid not null,
+  last_movement_id uuid not null,
+  booked_at timestamp with time zone not null,
+  credential_id uuid,
+  administrator_id uuid,
+  request_id text,
+  reference text collate "C",
+  reason text collate "C",
+  note text,
+  constraint booking_pkey PRIMARY KEY (id),
+  constraint booking_reference_length CHECK ((length(reference) <= 255)) NOT ENFORCED
+);
+CREATE INDEX booking_credential_id_id_idx ON ledger.booking USING btree (credential_id, id) WHERE (credential_id IS NOT NULL);
+CREATE INDEX booking_reason_id_idx ON ledger.booking USING btree (reason, id) WHERE (reason IS NOT NULL);
+CREATE INDEX booking_reference_id_idx ON ledger.booking USING btree (reference, id) WHERE (reference IS NOT NULL);
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF reference ON ledger.booking FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_booking();
+alter table ledger.booking enable row level security;
+create policy booking_insert_booker on ledger.booking for insert to service_booker with check (true);
+create policy booking_select_api on ledger.booking for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy booking_select_booker on ledger.booking for select to service_booker using (true);
+grant insert, select on table ledger.booking to service_booker;
+grant select (id, last_movement_id, booked_at, credential_id, administrator_id, request_id, reference, reason, note) on table ledger.booking to service_api;
+comment on table ledger.booking is 'One row for each call that books movements, which name it. Rows are only ever inserted. They stay when their movements go with a product.';
+comment on column ledger.booking.id is 'Id of the first movement.';
+comment on column ledger.booking.last_movement_id is 'Id of the last movement. Ids between belong to this booking alone.';
+comment on column ledger.booking.booked_at is 'When the movements were booked, to the microsecond.';
+comment on column ledger.booking.credential_id is 'Credential that made the call; null for bookings in SQL. The credential may have been deleted since.';
+comment on column ledger.booking.administrator_id is 'Administrator who acted; null if a client did.';
+comment on column ledger.booking.request_id is 'Id of the request, as in its response and in the log.';
+comment on column ledger.booking.reference is 'The caller''s own reference.';
+comment on column ledger.booking.reason is 'Code of the reason, as ledger.booking_reason had it.';
+comment on column ledger.booking.note is 'Note of the call. Its movements have it, too, and bound its length.';
+comment on constraint booking_reference_length on ledger.booking is '@userError OUT_OF_RANGE reference
+The reference has more than 255 characters.';
+
+create table ledger.booking_reason (
+  code text collate "C" not null,
+  description text not null,
+  is_active boolean default true not null,
+  constraint booking_reason_description_length CHECK ((length(description) <= 255)),
+  constraint booking_reason_is_a_machine_name CHECK ((code ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+  constraint booking_reason_pkey PRIMARY KEY (code)
+);
+alter table ledger.booking_reason enable row level security;
+create policy booking_reason_select_api on ledger.booking_reason for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy booking_reason_select_ledger on ledger.booking_reason for select to service_ledger using (true);
+create policy booking_reason_select_writer on ledger.booking_reason for select to service_writer using (true);
+grant select on table ledger.booking_reason to service_ledger;
+grant select on table ledger.booking_reason to service_writer;
+grant select (code, description, is_active) on table ledger.booking_reason to service_api;
+comment on table ledger.booking_reason is 'Reasons that bookings can give. The merchant changes the list in SQL; a reason that is no longer wanted becomes inactive.';
+comment on column ledger.booking_reason.code is 'The reason, as bookings name it.';
+comment on column ledger.booking_reason.description is 'Meaning of the reason, for people.';
+comment on column ledger.booking_reason.is_active is 'Whether new bookings may give it.';
+
+create table ledger.closing (
+  id integer not null,
+  sequence bigint not null,
+  least_id uuid,
+  least_moment timestamp with time zone,
+  greatest_id uuid not null,
+  greatest_moment timestamp with time zone not null,
+  least_id_after uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid not null,
+  least_moment_after timestamp with time zone default 'infinity'::timestamp with time zone not null,
+  closed_at timestamp with time zone default clock_timestamp() not null,
+  constraint closing_pkey PRIMARY KEY (id),
+  constraint closing_sequence_key UNIQUE (sequence)
+);
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON ledger.closing FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON ledger.closing REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+alter table ledger.closing enable row level security;
+create policy closing_insert_recorder on ledger.closing for insert to service_recorder with check (true);
+create policy closing_select_ledger on ledger.closing for select to service_ledger using (true);
+create policy closing_select_recorder on ledger.closing for select to service_recorder using (true);
+create policy closing_update_recorder on ledger.closing for update to service_recorder using (true) with check (true);
+grant select on table ledger.closing to service_ledger;
+grant insert, select on table ledger.closing to service_recorder;
+grant update (least_id_after, least_moment_after) on table ledger.closing to service_recorder;
+comment on table ledger.closing is 'Closings of the ledger: its balances as of the number of a movement. Bounds say which movements can have been numbered, or have happened, before and after it.';
+comment on column ledger.closing.id is 'Id of the closing.';
+comment on column ledger.closing.sequence is 'The last number that it includes (ledger.movement_sequence). Numbers do not change, so closings do not.';
+comment on column ledger.closing.least_id is 'The least id of the movements that it includes and the one before does not; null if there are none.';
+comment on column ledger.closing.least_moment is 'The earliest moment of these movements.';
+comment on column ledger.closing.greatest_id is 'The greatest id of the movements that it includes.';
+comment on column ledger.closing.greatest_moment is 'The latest moment of the movements that it includes.';
+comment on column ledger.closing.least_id_after is 'The least id of the movements with later numbers; numbering lowers it.';
+comment on column ledger.closing.least_moment_after is 'The earliest moment of the movements with later numbers; numbering lowers it, for counts arrive late.';
+comment on column ledger.closing.closed_at is 'When it was written.';
+
+create table ledger.closing_balance (
+  closing_id integer not null,
+  product_id uuid not null,
+  place text collate "C" not null,
+  location_type text collate "C" not null,
+  warehouse_id uuid,
+  quantity integer not null,
+  constraint closing_balance_closing_id_fkey FOREIGN KEY (closing_id) REFERENCES ledger.closing(id) ON DELETE CASCADE NOT ENFORCED,
+  constraint closing_balance_pkey PRIMARY KEY (closing_id, product_id, place),
+  constraint closing_balance_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE NOT ENFORCED
+);
+CREATE INDEX closing_balance_product_id_idx ON ledger.closing_balance USING btree (product_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF closing_id, product_id ON ledger.closing_balance FOR EACH ROW WHEN (((new.closing_id <> old.closing_id) OR ((new.closing_id IS NOT NULL) AND (old.closing_id IS NULL)) OR (new.product_id <> old.product_id) OR ((new.product_id IS NOT NULL) AND (old.product_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON ledger.closing_balance REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.check_references_of_closing_balance();
+alter table ledger.closing_balance enable row level security;
+create policy closing_balance_insert_recorder on ledger.closing_balance for insert to service_recorder with check (true);
+create policy closing_balance_select_ledger on ledger.closing_balance for select to service_ledger using (true);
+create policy closing_balance_select_recorder on ledger.closing_balance for select to service_recorder using (true);
+grant select on table ledger.closing_balance to service_ledger;
+grant insert, select on table ledger.closing_balance to service_recorder;
+comment on table ledger.closing_balance is 'Units of a product in a physical place at a closing; no row for none. Not in orders and special places. Goes with its product, stays when the place is deleted.';
+comment on column ledger.closing_balance.closing_id is 'The closing.';
+comment on column ledger.closing_balance.product_id is 'The product.';
+comment on column ledger.closing_balance.place is 'Key of the place, as in ledger.stock.place. It may have been deleted since.';
+comment on column ledger.closing_balance.location_type is 'Kind of place: warehouse, bin_location, return_order, goods_receipt or stock_container.';
+comment on column ledger.closing_balance.warehouse_id is 'The warehouse, or the one in which the bin stood. It may have been deleted since.';
+comment on column ledger.closing_balance.quantity is 'Units in the place.';
+
+create table ledger.closing_batch_balance (
+  closing_id integer not null,
+  batch_id uuid not null,
+  place text collate "C" not null,
+  location_type text collate "C" not null,
+  warehouse_id uuid,
+  quantity integer not null,
+  constraint closing_batch_balance_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE NOT ENFORCED,
+  constraint closing_batch_balance_closing_id_fkey FOREIGN KEY (closing_id) REFERENCES ledger.closing(id) ON DELETE CASCADE NOT ENFORCED,
+  constraint closing_batch_balance_pkey PRIMARY KEY (closing_id, batch_id, place)
+);
+CREATE INDEX closing_batch_balance_batch_id_idx ON ledger.closing_batch_balance USING btree (batch_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF batch_id, closing_id ON ledger.closing_batch_balance FOR EACH ROW WHEN (((new.batch_id <> old.batch_id) OR ((new.batch_id IS NOT NULL) AND (old.batch_id IS NULL)) OR (new.closing_id <> old.closing_id) OR ((new.closing_id IS NOT NULL) AND (old.closing_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON ledger.closing_batch_balance REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.check_references_of_closing_batch_balance();
+alter table ledger.closing_batch_balance enable row level security;
+create policy closing_batch_balance_insert_recorder on ledger.closing_batch_balance for insert to service_recorder with check (true);
+create policy closing_batch_balance_select_ledger on ledger.closing_batch_balance for select to service_ledger using (true);
+create policy closing_batch_balance_select_recorder on ledger.closing_batch_balance for select to service_recorder using (true);
+grant select on table ledger.closing_batch_balance to service_ledger;
+grant insert, select on table ledger.closing_batch_balance to service_recorder;
+comment on table ledger.closing_batch_balance is 'Units of a batch in a physical place at a closing; no row for none.';
+comment on column ledger.closing_batch_balance.closing_id is 'The closing.';
+comment on column ledger.closing_batch_balance.batch_id is 'The batch.';
+comment on column ledger.closing_batch_balance.place is 'Key of the place, as in ledger.stock.place. It may have been deleted since.';
+comment on column ledger.closing_batch_balance.location_type is 'Kind of place: warehouse, bin_location, return_order, goods_receipt or stock_container.';
+comment on column ledger.closing_batch_balance.warehouse_id is 'The warehouse, or the one in which the bin stood. It may have been deleted since.';
+comment on column ledger.closing_batch_balance.quantity is 'Units of the batch in the place.';
+
+create table ledger.former_place (
+  movement_id uuid not null,
+  direction integer not null,
+  place text collate "C" not null,
+  warehouse_id uuid,
+  code text collate "C",
+  counted_at timestamp with time zone,
+  constraint former_place_movement_id_fkey FOREIGN KEY (movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE NOT ENFORCED,
+  constraint former_place_pkey PRIMARY KEY (movement_id, direction)
+);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF movement_id ON ledger.former_place FOR EACH ROW WHEN (((new.movement_id <> old.movement_id) OR ((new.movement_id IS NOT NULL) AND (old.movement_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON ledger.former_place REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.check_references_of_former_place();
+alter table ledger.former_place enable row level security;
+create policy former_place_insert_ledger on ledger.former_place for insert to service_ledger with check (true);
+create policy former_place_select_ledger on ledger.former_place for select to service_ledger using (true);
+create policy former_place_select_recorder on ledger.former_place for select to service_recorder using (true);
+grant insert, select on table ledger.former_place to service_ledger;
+grant select on table ledger.former_place to service_recorder;
+grant select on table ledger.former_place to service_writer;
+comment on table ledger.former_place is 'Places of movements that were deleted since, or that are bins and were moved to another warehouse.';
+comment on column ledger.former_place.movement_id is 'The movement.';
+comment on column ledger.former_place.direction is '1 if the place was its destination, -1 if it was its source.';
+comment on column ledger.former_place.place is 'Key of the place, as in ledger.stock.place.';
+comment on column ledger.former_place.warehouse_id is 'The warehouse, or the one in which the bin stood then. It may have been deleted, too.';
+comment on column ledger.former_place.code is 'Code of the bin or warehouse, or number of the goods receipt, return order or container.';
+comment on column ledger.former_place.counted_at is 'Moment of the count that the movement corrected, which was deleted with the place.';
 
 create table ledger.movement_sequence (
   sequence bigint not null,
@@ -29159,8 +31401,12 @@ create table ledger.movement_sequence (
 alter table ledger.movement_sequence enable row level security;
 create policy movement_sequence_insert_recorder on ledger.movement_sequence for insert to service_recorder with check (true);
 create policy movement_sequence_select_api on ledger.movement_sequence for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy movement_sequence_select_ledger on ledger.movement_sequence for select to service_ledger using (true);
 create policy movement_sequence_select_recorder on ledger.movement_sequence for select to service_recorder using (true);
+create policy movement_sequence_select_writer on ledger.movement_sequence for select to service_writer using (true);
+grant select on table ledger.movement_sequence to service_ledger;
 grant insert, select on table ledger.movement_sequence to service_recorder;
+grant select on table ledger.movement_sequence to service_writer;
 grant select (sequence, movement_id) on table ledger.movement_sequence to service_api;
 comment on table ledger.movement_sequence is 'Numbers of movements, assigned after the commit, without gaps. A number stays after its movement was deleted with its product, so that readers notice what they have missed.';
 comment on column ledger.movement_sequence.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
@@ -29168,11 +31414,20 @@ comment on column ledger.movement_sequence.movement_id is 'The movement, which m
 
 create table ledger.process_type (
   technical_name text not null,
+  requires_reason boolean default false not null,
+  constraint process_type_can_require_a_reason CHECK (((NOT requires_reason) OR (technical_name = ANY (ARRAY['api'::text, 'api_incoming'::text, 'api_outgoing'::text, 'api_relocation'::text])))),
   constraint process_type_is_a_machine_name CHECK ((technical_name ~ '^[a-z][a-z0-9_]*$'::text)),
   constraint process_type_pkey PRIMARY KEY (technical_name)
 );
+CREATE INDEX process_type_requires_reason ON ledger.process_type USING btree (technical_name) WHERE requires_reason;
 alter table ledger.process_type enable row level security;
+create policy process_type_select_ledger on ledger.process_type for select to service_ledger using (true);
+create policy process_type_select_writer on ledger.process_type for select to service_writer using (true);
+grant select on table ledger.process_type to service_ledger;
+grant select on table ledger.process_type to service_writer;
 comment on table ledger.process_type is 'Reasons for movements. An open list: plugins insert their own.';
+comment on column ledger.process_type.requires_reason is 'Whether bookings by this process need a reason. Only stockAdjust, stockSet and stockTransfer can give one.';
+comment on index ledger.process_type_requires_reason is 'For bookings without a reason: usually it is empty.';
 
 create table ledger.special_stock_location (
   technical_name text not null,
@@ -29246,11 +31501,13 @@ create policy stock_insert_ledger on ledger.stock for insert to service_ledger w
 create policy stock_select_api on ledger.stock for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
 create policy stock_select_booker on ledger.stock for select to service_booker using (true);
 create policy stock_select_ledger on ledger.stock for select to service_ledger using (true);
+create policy stock_select_registrar on ledger.stock for select to service_registrar using (true);
 create policy stock_select_writer on ledger.stock for select to service_writer using (true);
 create policy stock_update_booker on ledger.stock for update to service_booker using (true) with check (true);
 create policy stock_update_ledger on ledger.stock for update to service_ledger using (true) with check (true);
 grant insert, select on table ledger.stock to service_booker;
 grant insert, select on table ledger.stock to service_ledger;
+grant select on table ledger.stock to service_registrar;
 grant select on table ledger.stock to service_writer;
 grant select (id, product_id, quantity, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, created_at, updated_at) on table ledger.stock to service_api;
 grant update (quantity, updated_at) on table ledger.stock to service_booker;
@@ -29293,8 +31550,12 @@ create policy stock_count_insert_booker on ledger.stock_count for insert to serv
 create policy stock_count_insert_ledger on ledger.stock_count for insert to service_ledger with check (true);
 create policy stock_count_select_booker on ledger.stock_count for select to service_booker using (true);
 create policy stock_count_select_ledger on ledger.stock_count for select to service_ledger using (true);
+create policy stock_count_select_recorder on ledger.stock_count for select to service_recorder using (true);
+create policy stock_count_select_writer on ledger.stock_count for select to service_writer using (true);
 grant insert, select on table ledger.stock_count to service_booker;
 grant insert, select on table ledger.stock_count to service_ledger;
+grant select on table ledger.stock_count to service_writer;
+grant select (counted_at, stock_movement_id) on table ledger.stock_count to service_recorder;
 comment on table ledger.stock_count is 'Counts of stock. Of several counts of a stock, or of one batch of it, the one with the latest moment applies; of equal moments, the one recorded last. The stock is the counted quantity and what has moved since (ledger.moved_since). A count of the whole stock also applies to its batches. Rows are never changed. Counts from before this table existed left only their corrections.';
 comment on column ledger.stock_count.id is 'Id, ascending in the order in which counts were recorded.';
 comment on column ledger.stock_count.stock_id is 'The counted stock: a product in a place. Counts are deleted with the place.';
@@ -29330,6 +31591,7 @@ create table ledger.stock_movement (
   comment text,
   transaction_id bigint,
   microseconds integer default 0 not null,
+  booking_id uuid,
   constraint stock_movement_comment_is_not_too_long CHECK ((length(comment) <= 1000)) NOT ENFORCED,
   constraint stock_movement_destination_bin_location_id_fkey FOREIGN KEY (destination_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL NOT ENFORCED,
   constraint stock_movement_destination_goods_receipt_id_fkey FOREIGN KEY (destination_goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE SET NULL NOT ENFORCED,
@@ -29389,12 +31651,14 @@ create policy stock_movement_select_api on ledger.stock_movement for select to s
 create policy stock_movement_select_booker on ledger.stock_movement for select to service_booker using (true);
 create policy stock_movement_select_ledger on ledger.stock_movement for select to service_ledger using (true);
 create policy stock_movement_select_recorder on ledger.stock_movement for select to service_recorder using (true);
+create policy stock_movement_select_registrar on ledger.stock_movement for select to service_registrar using (true);
 create policy stock_movement_select_writer on ledger.stock_movement for select to service_writer using (true);
 grant insert, select on table ledger.stock_movement to service_booker;
 grant select on table ledger.stock_movement to service_ledger;
 grant select on table ledger.stock_movement to service_recorder;
+grant select on table ledger.stock_movement to service_registrar;
 grant select on table ledger.stock_movement to service_writer;
-grant select (id, created_at, product_id, quantity, source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id, destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name, process_type_technical_name, comment, transaction_id) on table ledger.stock_movement to service_api;
+grant select (id, created_at, product_id, quantity, source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id, destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name, process_type_technical_name, comment, transaction_id, microseconds, booking_id) on table ledger.stock_movement to service_api;
 comment on table ledger.stock_movement is 'The ledger: each row moves a quantity of a product from one place to another. Rows are never changed.';
 comment on column ledger.stock_movement.created_at is 'When the movement was booked.';
 comment on column ledger.stock_movement.product_id is 'Product that moved.';
@@ -29419,6 +31683,7 @@ comment on column ledger.stock_movement.process_type_technical_name is 'Process 
 comment on column ledger.stock_movement.comment is 'Note about the booking.';
 comment on column ledger.stock_movement.transaction_id is 'Number of the transaction that booked the movement, by which readers find out which movements they could see; null if that transaction ended long ago.';
 comment on column ledger.stock_movement.microseconds is 'Microseconds of the exact moment of the booking beyond the second in created_at. 0 where only the second is known.';
+comment on column ledger.stock_movement.booking_id is 'Booking that the movement belongs to; null for movements that were inserted in SQL, and for those from before bookings were kept.';
 comment on constraint stock_movement_comment_is_not_too_long on ledger.stock_movement is '@userError OUT_OF_RANGE comment
 The comment has more than 1,000 characters.';
 comment on constraint stock_movement_process_type_technical_name_fkey on ledger.stock_movement is '@unindexed No list is filtered by it, and process types are hardly ever deleted; an index would take a sixth of the space of all indexes of the table.';
@@ -29442,9 +31707,13 @@ create policy stock_movement_batch_insert_booker on ledger.stock_movement_batch 
 create policy stock_movement_batch_select_api on ledger.stock_movement_batch for select to service_api using ((( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope) AND ( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope)));
 create policy stock_movement_batch_select_booker on ledger.stock_movement_batch for select to service_booker using (true);
 create policy stock_movement_batch_select_ledger on ledger.stock_movement_batch for select to service_ledger using (true);
+create policy stock_movement_batch_select_recorder on ledger.stock_movement_batch for select to service_recorder using (true);
+create policy stock_movement_batch_select_registrar on ledger.stock_movement_batch for select to service_registrar using (true);
 create policy stock_movement_batch_select_writer on ledger.stock_movement_batch for select to service_writer using (true);
 grant insert, select on table ledger.stock_movement_batch to service_booker;
 grant select on table ledger.stock_movement_batch to service_ledger;
+grant select on table ledger.stock_movement_batch to service_recorder;
+grant select on table ledger.stock_movement_batch to service_registrar;
 grant select on table ledger.stock_movement_batch to service_writer;
 grant select (stock_movement_id, batch_id, quantity) on table ledger.stock_movement_batch to service_api;
 comment on table ledger.stock_movement_batch is 'Units of batches that a movement moved.';
@@ -29461,7 +31730,9 @@ create table ledger.warehouse_stock (
   available_quantity integer not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
-  constraint warehouse_stock_available_quantity_follows CHECK ((available_quantity = (quantity - reserved_quantity))) NOT ENFORCED,
+  held_quantity integer default 0 not null,
+  constraint warehouse_stock_available_quantity_follows CHECK ((available_quantity = ((quantity - reserved_quantity) - held_quantity))) NOT ENFORCED,
+  constraint warehouse_stock_held_quantity_is_not_negative CHECK ((held_quantity >= 0)) NOT ENFORCED,
   constraint warehouse_stock_is_unique UNIQUE (product_id, warehouse_id),
   constraint warehouse_stock_pkey PRIMARY KEY (id),
   constraint warehouse_stock_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
@@ -29472,7 +31743,7 @@ create table ledger.warehouse_stock (
 CREATE INDEX warehouse_stock_product_id_id_idx ON ledger.warehouse_stock USING btree (product_id, id);
 CREATE INDEX warehouse_stock_warehouse_id_id_idx ON ledger.warehouse_stock USING btree (warehouse_id, id);
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, available_quantity, created_at ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity, reserved_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_warehouse_stock();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity, reserved_quantity, held_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_warehouse_stock();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF available_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
 alter table ledger.warehouse_stock enable row level security;
 create policy warehouse_stock_insert_booker on ledger.warehouse_stock for insert to service_booker with check (true);
@@ -29480,23 +31751,144 @@ create policy warehouse_stock_insert_ledger on ledger.warehouse_stock for insert
 create policy warehouse_stock_select_api on ledger.warehouse_stock for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
 create policy warehouse_stock_select_booker on ledger.warehouse_stock for select to service_booker using (true);
 create policy warehouse_stock_select_ledger on ledger.warehouse_stock for select to service_ledger using (true);
+create policy warehouse_stock_select_registrar on ledger.warehouse_stock for select to service_registrar using (true);
 create policy warehouse_stock_select_writer on ledger.warehouse_stock for select to service_writer using (true);
 create policy warehouse_stock_update_booker on ledger.warehouse_stock for update to service_booker using (true) with check (true);
 create policy warehouse_stock_update_ledger on ledger.warehouse_stock for update to service_ledger using (true) with check (true);
 grant insert, select on table ledger.warehouse_stock to service_booker;
 grant insert, select on table ledger.warehouse_stock to service_ledger;
+grant select on table ledger.warehouse_stock to service_registrar;
 grant select on table ledger.warehouse_stock to service_writer;
-grant select (id, product_id, warehouse_id, quantity, reserved_quantity, available_quantity, created_at, updated_at) on table ledger.warehouse_stock to service_api;
-grant update (quantity, reserved_quantity, updated_at) on table ledger.warehouse_stock to service_booker;
-grant update (quantity, reserved_quantity, updated_at) on table ledger.warehouse_stock to service_ledger;
+grant select (id, product_id, warehouse_id, quantity, reserved_quantity, available_quantity, created_at, updated_at, held_quantity) on table ledger.warehouse_stock to service_api;
+grant update (quantity, reserved_quantity, updated_at, held_quantity) on table ledger.warehouse_stock to service_booker;
+grant update (quantity, reserved_quantity, updated_at, held_quantity) on table ledger.warehouse_stock to service_ledger;
 comment on table ledger.warehouse_stock is 'Units of a product in a warehouse, including its bins.';
 comment on column ledger.warehouse_stock.product_id is 'The product.';
 comment on column ledger.warehouse_stock.warehouse_id is 'Warehouse that holds it.';
 comment on column ledger.warehouse_stock.quantity is 'Units in the warehouse and all its bins.';
 comment on column ledger.warehouse_stock.reserved_quantity is 'Units that open fulfillment orders of the warehouse still have to ship.';
-comment on column ledger.warehouse_stock.available_quantity is 'Quantity less reserved quantity. Negative if more was promised than there is.';
+comment on column ledger.warehouse_stock.available_quantity is 'Quantity less reserved and held quantity. Negative when more was promised than there is.';
+comment on column ledger.warehouse_stock.held_quantity is 'Units of batches that are on hold, in the warehouse and all its bins.';
 comment on constraint warehouse_stock_available_quantity_follows on ledger.warehouse_stock is '@internal
 @keeps available_quantity';
+comment on constraint warehouse_stock_held_quantity_is_not_negative on ledger.warehouse_stock is '@internal batches have no negative stock';
+
+create table ledger.writing_since (
+  transaction_id bigint not null,
+  moment timestamp with time zone not null,
+  constraint writing_since_pkey PRIMARY KEY (transaction_id)
+);
+CREATE INDEX writing_since_moment_idx ON ledger.writing_since USING btree (moment);
+alter table ledger.writing_since enable row level security;
+create policy writing_since_delete_recorder on ledger.writing_since for delete to service_recorder using (true);
+create policy writing_since_insert_recorder on ledger.writing_since for insert to service_recorder with check (true);
+create policy writing_since_select_ledger on ledger.writing_since for select to service_ledger using (true);
+create policy writing_since_select_recorder on ledger.writing_since for select to service_recorder using (true);
+grant select on table ledger.writing_since to service_ledger;
+grant delete, insert, select on table ledger.writing_since to service_recorder;
+comment on table ledger.writing_since is 'When transactions began to write, a few an hour: to say up to which moment no open transaction can have booked. Rows older than a week are deleted.';
+comment on column ledger.writing_since.transaction_id is 'Number of a transaction.';
+comment on column ledger.writing_since.moment is 'Before it was given this number. So transactions with the same number, or a greater one, began to write later.';
+comment on index ledger.writing_since_moment_idx is 'For ledger.note_writing.';
+
+create view ledger.closing_proof with (security_invoker=true) as
+ WITH step AS (
+         SELECT c.id,
+            c.sequence,
+            c.least_id,
+            c.least_moment,
+            c.greatest_id,
+            c.greatest_moment,
+            c.least_id_after,
+            c.least_moment_after,
+            c.closed_at,
+            lead(c.id) OVER w AS next_id,
+            COALESCE(lag(c.sequence) OVER w, 0::bigint) AS after_sequence
+           FROM ledger.closing c
+          WINDOW w AS (ORDER BY c.sequence)
+        ), leg AS MATERIALIZED (
+         SELECT c.id AS closing_id,
+            l.movement_id,
+            l.direction,
+            l.product_id,
+            l.place,
+            l.warehouse_id,
+            l.quantity,
+            l.moment
+           FROM step c
+             JOIN ledger.movement_sequence s ON s.sequence > c.after_sequence AND s.sequence <= c.sequence
+             JOIN ledger.past_leg l ON l.movement_id = s.movement_id
+          WHERE (EXISTS ( SELECT
+                   FROM ledger.closing))
+        ), difference AS (
+         SELECT x.closing_id,
+            x.key,
+            x.place,
+            sum(x.stored) AS stored,
+            sum(x.expected) AS expected
+           FROM ( SELECT b.closing_id,
+                    b.product_id || COALESCE(' '::text || b.warehouse_id, ''::text) AS key,
+                    b.place,
+                    b.quantity AS stored,
+                    0 AS expected
+                   FROM ledger.closing_balance b
+                UNION ALL
+                 SELECT c.next_id,
+                    b.product_id || COALESCE(' '::text || b.warehouse_id, ''::text),
+                    b.place,
+                    - b.quantity,
+                    0
+                   FROM ledger.closing_balance b
+                     JOIN step c ON c.id = b.closing_id
+                  WHERE c.next_id IS NOT NULL
+                UNION ALL
+                 SELECT l.closing_id,
+                    l.product_id || COALESCE(' '::text || l.warehouse_id, ''::text),
+                    l.place,
+                    0,
+                    l.quantity
+                   FROM leg l
+                UNION ALL
+                 SELECT b.closing_id,
+                    b.batch_id || COALESCE(' '::text || b.warehouse_id, ''::text),
+                    b.place,
+                    b.quantity,
+                    0
+                   FROM ledger.closing_batch_balance b
+                UNION ALL
+                 SELECT c.next_id,
+                    b.batch_id || COALESCE(' '::text || b.warehouse_id, ''::text),
+                    b.place,
+                    - b.quantity,
+                    0
+                   FROM ledger.closing_batch_balance b
+                     JOIN step c ON c.id = b.closing_id
+                  WHERE c.next_id IS NOT NULL
+                UNION ALL
+                 SELECT l.closing_id,
+                    b.batch_id || COALESCE(' '::text || l.warehouse_id, ''::text),
+                    l.place,
+                    0,
+                    l.direction * b.quantity
+                   FROM leg l
+                     JOIN ledger.stock_movement_batch b ON b.stock_movement_id = l.movement_id) x
+          GROUP BY x.closing_id, x.key, x.place
+        )
+ SELECT 'closing_balance.quantity'::text AS figure,
+    concat_ws(' '::text, d.closing_id, d.key, d.place) AS id,
+    d.stored::text AS stored,
+    d.expected::text AS expected
+   FROM difference d
+  WHERE d.stored <> d.expected
+UNION ALL
+ SELECT 'closing.bounds'::text AS figure,
+    c.id::text AS id,
+    concat_ws(' '::text, c.least_id_after, c.greatest_id) AS stored,
+    l.movement_id::text AS expected
+   FROM leg l
+     JOIN step s ON s.id = l.closing_id
+     JOIN step c ON c.sequence >= s.sequence AND (l.movement_id > c.greatest_id OR l.moment > c.greatest_moment) OR c.sequence < s.sequence AND (l.movement_id < c.least_id_after OR l.moment < c.least_moment_after);
+comment on view ledger.closing_proof is 'Balances of closings that differ from what the movements with numbers up to theirs give, and bounds that a movement breaks. Must always be empty; part of ledger.proof.';
 
 create view ledger.flow with (security_invoker=true) as
  SELECT m.id AS movement_id,
@@ -29537,8 +31929,44 @@ UNION ALL
     ledger.is_count(m.process_type_technical_name, m.source_special_stock_location_technical_name, m.destination_special_stock_location_technical_name) AS is_count
    FROM ledger.stock_movement m;
 grant select on view ledger.flow to service_ledger;
+grant select on view ledger.flow to service_recorder;
 grant select on view ledger.flow to service_writer;
 comment on view ledger.flow is 'Each movement as two rows: the arrival at its destination and, negative, the departure from its source. The column place is the key of ledger.stock, null once the place was deleted; direction is 1 or -1. The column booked_at is the exact moment, of which created_at is the second. The column is_count marks corrections after counts. There are no joins: with one, Postgres could not look up single movements by index.';
+
+create view ledger.past_leg with (security_invoker=true) as
+ SELECT f.movement_id,
+    f.product_id,
+    f.direction,
+    f.quantity,
+    f.created_at,
+    f.booked_at,
+    f.is_count,
+    f.location_type_technical_name AS location_type,
+    COALESCE(f.place, p.place, f.location_type_technical_name) AS place,
+    COALESCE(p.warehouse_id, f.warehouse_id, ( SELECT b.warehouse_id
+           FROM erp.bin_location b
+          WHERE b.id = f.bin_location_id)) AS warehouse_id,
+    f.bin_location_id,
+        CASE
+            WHEN f.place IS NULL THEN p.code
+            ELSE NULL::text
+        END AS former_code,
+        CASE
+            WHEN f.is_count THEN LEAST(f.booked_at, p.counted_at, ( SELECT min(c.counted_at) AS min
+               FROM ledger.stock_count c
+              WHERE c.stock_movement_id = f.movement_id))
+            ELSE f.booked_at
+        END AS moment,
+    ( SELECT s.sequence
+           FROM ledger.movement_sequence s
+          WHERE s.movement_id = f.movement_id) AS sequence
+   FROM ledger.flow f
+     LEFT JOIN ledger.former_place p ON p.movement_id = f.movement_id AND p.direction = f.direction
+  WHERE f.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text, 'goods_receipt'::text, 'return_order'::text]);
+grant select on view ledger.past_leg to service_ledger;
+grant select on view ledger.past_leg to service_recorder;
+grant select on view ledger.past_leg to service_writer;
+comment on view ledger.past_leg is 'Arrivals, and negative departures, of goods at physical places: not at orders and special places. The column place keeps the key of a deleted place, and former_code its code. The key is its kind if it was deleted before ledger.former_place existed. The column warehouse_id is the warehouse in which a bin stood then. The column moment is when it happened: the moment of the count that a correction follows from, else the moment of the booking. It is never later than booked_at. The column sequence is null until the movement is numbered.';
 
 create view ledger.proof with (security_invoker=true) as
  WITH balance AS (
@@ -29563,12 +31991,27 @@ create view ledger.proof with (security_invoker=true) as
            FROM balance b
              JOIN building p USING (place)
           GROUP BY b.product_id, p.warehouse_id
+        ), on_hold AS (
+         SELECT t.product_id,
+            p.warehouse_id,
+            sum(f.direction * b.quantity) AS quantity
+           FROM erp.batch t
+             JOIN ledger.stock_movement_batch b ON b.batch_id = t.id
+             JOIN ledger.flow f ON f.movement_id = b.stock_movement_id
+             JOIN building p ON p.place = f.place
+          WHERE t.is_held
+          GROUP BY t.product_id, p.warehouse_id
         ), physical AS (
          SELECT h.product_id,
             sum(h.quantity) AS quantity,
-            COALESCE(sum(h.quantity) FILTER (WHERE NOT w.is_stock_available_for_sale), 0::numeric) AS not_for_sale
+            sum(
+                CASE
+                    WHEN w.is_stock_available_for_sale THEN COALESCE(b.quantity, 0::bigint)::numeric
+                    ELSE h.quantity
+                END) AS not_for_sale
            FROM held h
              JOIN erp.warehouse w ON w.id = h.warehouse_id
+             LEFT JOIN on_hold b ON b.product_id = h.product_id AND b.warehouse_id = h.warehouse_id
           GROUP BY h.product_id
         ), reserved AS (
          SELECT l.product_id,
@@ -29751,6 +32194,17 @@ create view ledger.proof with (security_invoker=true) as
           GROUP BY s.id
          HAVING sum(b.quantity) > s.quantity
         UNION ALL
+         SELECT 'batch_stock.serial_number'::text,
+            b.batch_id::text AS batch_id,
+            sum(b.quantity)::text AS sum,
+            'at most 1'::text
+           FROM erp.product p
+             JOIN ledger.stock s ON s.product_id = p.id AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text, 'goods_receipt'::text]))
+             JOIN ledger.batch_stock b ON b.stock_id = s.id
+          WHERE p.has_serial_numbers
+          GROUP BY b.batch_id
+         HAVING sum(b.quantity) > 1
+        UNION ALL
          SELECT 'stock.counted'::text,
             s.id::text AS id,
             s.quantity::text AS quantity,
@@ -29783,6 +32237,13 @@ create view ledger.proof with (security_invoker=true) as
             COALESCE(x.quantity, 0::bigint)::text AS "coalesce"
            FROM ledger.warehouse_stock w
              FULL JOIN promised x ON x.product_id = w.product_id AND x.warehouse_id = w.warehouse_id
+        UNION ALL
+         SELECT 'warehouse_stock.held_quantity'::text,
+            (COALESCE(w.product_id, x.product_id) || ' '::text) || COALESCE(w.warehouse_id, x.warehouse_id),
+            COALESCE(w.held_quantity, 0)::text AS "coalesce",
+            COALESCE(x.quantity, 0::bigint)::text AS "coalesce"
+           FROM ledger.warehouse_stock w
+             FULL JOIN on_hold x ON x.product_id = w.product_id AND x.warehouse_id = w.warehouse_id
         UNION ALL
          SELECT 'product_warehouse_configuration.stock'::text,
             c.id::text AS id,
@@ -29864,6 +32325,31 @@ create view ledger.proof with (security_invoker=true) as
                    FROM due_code
                   GROUP BY due_code.order_id) x ON x.order_id = o.id
         UNION ALL
+         SELECT 'stock_movement.booking_id'::text,
+            m.id::text AS id,
+            m.booking_id::text AS booking_id,
+            'a booking that holds it'::text
+           FROM ledger.stock_movement m
+          WHERE m.booking_id IS NOT NULL AND NOT (EXISTS ( SELECT
+                   FROM ledger.booking b
+                  WHERE b.id = m.booking_id AND m.id >= b.id AND m.id <= b.last_movement_id AND m.created_at = date_trunc('second'::text, b.booked_at) AND m.microseconds = ledger.microseconds(b.booked_at)))
+        UNION ALL
+         SELECT 'booking.movements'::text,
+            b.id::text AS id,
+            m.id::text AS id,
+            'no movement of others'::text
+           FROM ledger.booking b
+             JOIN ledger.stock_movement m ON m.id > b.id AND m.id <= b.last_movement_id
+          WHERE b.last_movement_id <> b.id AND m.booking_id IS DISTINCT FROM b.id
+        UNION ALL
+         SELECT 'booking.transaction'::text,
+            m.booking_id::text AS booking_id,
+            max(m.transaction_id)::text AS max,
+            min(m.transaction_id)::text AS min
+           FROM ledger.stock_movement m
+          WHERE m.booking_id IS NOT NULL
+          GROUP BY m.booking_id
+        UNION ALL
          SELECT b.rule,
             b.id,
             'broken'::text,
@@ -29875,6 +32361,12 @@ create view ledger.proof with (security_invoker=true) as
             n.stored,
             n.expected
            FROM erp.number_proof n
+        UNION ALL
+         SELECT c.figure,
+            c.id,
+            c.stored,
+            c.expected
+           FROM ledger.closing_proof c
         UNION ALL
          SELECT 'movement_sequence.sequence'::text,
             'last'::text,
@@ -29890,8 +32382,8 @@ create view ledger.proof with (security_invoker=true) as
   WHERE stored IS DISTINCT FROM expected;
 comment on view ledger.proof is 'Stored figures that differ from what the ledger and the documents give. Must always be empty.';
 
-CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text)
- RETURNS ledger.booking
+CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
+ RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -29908,12 +32400,12 @@ begin
     from unnest(lines) with ordinality l
     cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
     order by l.ordinality
-  ), note);
+  ), note, '{}', reference, reason);
 end
 $function$;
-alter function ledger.adjust_stock(ledger.line[],text) owner to service_ledger;
-grant execute on function ledger.adjust_stock(ledger.line[],text) to service_writer;
-comment on function ledger.adjust_stock(ledger.line[],text) is 'Adjusts stock: books additions and removals against stock_correction.';
+alter function ledger.adjust_stock(ledger.line[],text,text,text) owner to service_ledger;
+grant execute on function ledger.adjust_stock(ledger.line[],text,text,text) to service_writer;
+comment on function ledger.adjust_stock(ledger.line[],text,text,text) is 'Adjusts stock: books additions and removals against stock_correction.';
 
 CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, delta integer, batch_id uuid, place_type text, place text, is_count boolean DEFAULT false)
  RETURNS ledger.draft
@@ -30000,32 +32492,82 @@ $function$;
 alter function ledger.await_bookings() owner to service_ledger;
 comment on function ledger.await_bookings() is 'Trigger after stock was deleted alone, without its product or place: waits for bookings of the product. A count that finds the stock right writes nothing to it, so a deletion would neither wait for it nor see that it has to delete the count, too (api_meta.follow_deletion).';
 
-CREATE OR REPLACE FUNCTION ledger.book(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
- RETURNS ledger.booking
+CREATE OR REPLACE FUNCTION ledger.batch_quantity_as_of(batch_id uuid, place text, sequence bigint, moment timestamp with time zone, warehouse_id uuid DEFAULT NULL::uuid)
+ RETURNS integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_material TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  span constant ledger.span := ledger.span_of(sequence, moment);
+begin
+  if not auth.has_scope('batches:read')
+    or coalesce(place, warehouse_id::text) is not null and not auth.has_scope('stocks:read') then
+    return null;
+  end if;
+  return (
+    select coalesce(sum(x.quantity), 0) from (
+      select b.quantity, b.place, b.warehouse_id, b.location_type from ledger.closing_batch_balance b
+      where b.closing_id = span.closing_id and b.batch_id = batch_quantity_as_of.batch_id
+      union all
+      select l.direction * b.quantity, l.place, l.warehouse_id, l.location_type
+      from ledger.stock_movement_batch b join ledger.past_leg l on l.movement_id = b.stock_movement_id
+      where b.batch_id = batch_quantity_as_of.batch_id
+        and b.stock_movement_id between span.from_id and span.to_id
+        -- Most of what came later is left out before its place is looked up
+        and (batch_quantity_as_of.moment is null or l.booked_at <= batch_quantity_as_of.moment or l.is_count)
+        and case when batch_quantity_as_of.sequence is null
+          then l.moment <= batch_quantity_as_of.moment
+            and (l.movement_id > span.sure_id or coalesce(l.sequence > span.after_sequence, true))
+          else l.sequence between span.after_sequence + 1 and batch_quantity_as_of.sequence end
+    ) x
+    where case when batch_quantity_as_of.place is not null then x.place = batch_quantity_as_of.place
+      when batch_quantity_as_of.warehouse_id is not null
+        then x.warehouse_id = batch_quantity_as_of.warehouse_id
+      else x.location_type in ('warehouse', 'bin_location') end
+  );
+end
+$function$;
+alter function ledger.batch_quantity_as_of(uuid,text,bigint,timestamp with time zone,uuid) owner to service_ledger;
+grant execute on function ledger.batch_quantity_as_of(uuid,text,bigint,timestamp with time zone,uuid) to service_api;
+grant execute on function ledger.batch_quantity_as_of(uuid,text,bigint,timestamp with time zone,uuid) to service_writer;
+comment on function ledger.batch_quantity_as_of(uuid,text,bigint,timestamp with time zone,uuid) is 'Returns the units of a batch in a physical place, in a warehouse with its bins, or in all warehouses. The units are as of the number of a movement or as of a moment (ledger.span_of). Null without the scope batches:read, and without stocks:read unless it is of all warehouses.';
+
+CREATE OR REPLACE FUNCTION ledger.book(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[], reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
+ RETURNS ledger.booked
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   -- Not the time of the transaction: it may have waited for the locks.
-  moment constant timestamptz := clock_timestamp();
-  calls constant ledger.call[] := array[row (moment, note, null)::ledger.call];
+  moment constant timestamptz := ledger.moment();
+  calls constant ledger.call[] := array[
+    row (moment, note, null, reference, reason)::ledger.call];
   legs ledger.leg[];
   seen record;
   written record;
 begin
   if cardinality(drafts) = 0 then
     perform ledger.write(calls, '{}', '{}', others) where others <> '{}';
-    return row ('{}', '{}')::ledger.booking;
+    return row ('{}', '{}')::ledger.booked;
+  end if;
+  if reason is not null or exists (select from ledger.process_type t where t.requires_reason) then
+    perform ledger.check_reason(reason, drafts);
   end if;
   if cardinality(drafts) = 1 and drafts[1].batch_id is null and (case 'special_stock_location'
     when drafts[1].source_type then drafts[1].destination_type in ('warehouse', 'bin_location')
     when drafts[1].destination_type then drafts[1].source_type in ('warehouse', 'bin_location') end) then
-    written := ledger.book_correction(drafts[1], calls);
+    written := ledger.book_correction(drafts[1], calls[1]);
     if written.lacks then
       perform ledger.warn_of_promises(drafts);
     end if;
     if written.movement_id is not null then
-      return row (array[written.movement_id], array[written.stock_id])::ledger.booking;
+      return row (array[written.movement_id], array[written.stock_id])::ledger.booked;
     end if;
   end if;
   legs := ledger.legs_of(drafts, moment);
@@ -30050,13 +32592,13 @@ begin
   end if;
   return row (written.movement_ids, array(
     select c.stock_id from unnest(seen.changes) c where c.place_type <> 'special_stock_location'
-  ))::ledger.booking;
+  ))::ledger.booked;
 end
 $function$;
-grant execute on function ledger.book(ledger.draft[],text,ledger.figure_change[]) to service_ledger;
-comment on function ledger.book(ledger.draft[],text,ledger.figure_change[]) is 'Books movements whose locks have been taken. Checks that no real place is left with a negative quantity of a product or a batch, and writes each row once, including other figures that change with the movements. Returns the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS. Callers must be marked by api_meta.plan_by_index.';
+grant execute on function ledger.book(ledger.draft[],text,ledger.figure_change[],text,text) to service_ledger;
+comment on function ledger.book(ledger.draft[],text,ledger.figure_change[],text,text) is 'Books movements whose locks have been taken. Checks that no real place is left with a negative quantity of a product or a batch, and writes each row once, including other figures that change with the movements. Returns the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS, the errors of ledger.require_batches and ledger.check_reason. Callers must be marked by api_meta.plan_by_index.';
 
-CREATE OR REPLACE FUNCTION ledger.book_correction(d ledger.draft, calls ledger.call[], OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
+CREATE OR REPLACE FUNCTION ledger.book_correction(d ledger.draft, entry ledger.call, OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -30070,23 +32612,31 @@ declare
   change constant integer := case when comes then d.quantity else - d.quantity end;
   place constant text := case when comes then d.destination else d.source end;
   seen record;
-  ids uuid[];
+  credential_id constant uuid := nullif(current_setting('service.credential_id', true), '')::uuid;
+  administrator_id uuid;
   m ledger.stock_movement;
   stock ledger.stock;
   product record;
 begin
   select p.stock, p.special_id, p.is_for_sale, (p.held).id as held_id, (p.held).warehouse_id into seen
   from ledger.plain_place(d.product_id, place, case when comes then d.source else d.destination end, comes,
-    case when not ledger.is_count(d.process, d.source, d.destination) then calls[1].moment end) p
+    case when not ledger.is_count(d.process, d.source, d.destination) then entry.moment end) p
   where (p.stock).quantity + change >= 0;
   if not found then
     return;
   end if;
   -- Not in the statement: one with a volatile argument would not become part of it
-  ids := array[ledger.next_movement_id()];
+  movement_id := ledger.next_movement_id();
+  if credential_id is null then
+    administrator_id := auth.acting_administrator();
+  end if;
+  -- As ledger.bookings_of. Few expressions, because each is compiled again in each transaction
+  insert into ledger.booking (id, last_movement_id, booked_at, credential_id, administrator_id, request_id,
+    reference, reason, note)
+  values (movement_id, movement_id, entry.moment, credential_id, administrator_id,
+    nullif(current_setting('service.request_id', true), ''), entry.reference, entry.reason, entry.note);
   insert into ledger.stock_movement
-  select n.* from ledger.movements_of(calls, array[d], ids) n returning * into m;
-  movement_id := m.id;
+  select n.* from ledger.movements_of(array[entry], array[d], array[movement_id]) n returning * into m;
   stock := seen.stock;
   stock_id := stock.id;
   update ledger.stock s set updated_at = today,
@@ -30113,9 +32663,9 @@ begin
   lacks := lacks or (product.n).available_stock < 0;
 end
 $function$;
-alter function ledger.book_correction(ledger.draft,ledger.call[]) owner to service_booker;
-grant execute on function ledger.book_correction(ledger.draft,ledger.call[]) to service_ledger;
-comment on function ledger.book_correction(ledger.draft,ledger.call[]) is 'Books one movement between a warehouse or bin and a special place by simple statements. They take two thirds of the time of ledger.write, with the same result. Returns the movement, the stock, and whether available stock is below 0 now. Returns nulls, and books nothing, if ledger.plain_place returns no row or the place has too little stock. The product is locked. Callers must be marked by api_meta.plan_by_index.';
+alter function ledger.book_correction(ledger.draft,ledger.call) owner to service_booker;
+grant execute on function ledger.book_correction(ledger.draft,ledger.call) to service_ledger;
+comment on function ledger.book_correction(ledger.draft,ledger.call) is 'Books one movement between a warehouse or bin and a special place by simple statements. They take two thirds of the time of ledger.write, with the same result. Returns the movement, the stock, and whether available stock is below 0 now. Returns nulls, and books nothing, if ledger.plain_place returns no row or the place has too little stock. The product is locked. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.book_singles(singles ledger.single[])
  RETURNS TABLE(nth integer, movement_ids uuid[], stock_ids uuid[])
@@ -30133,15 +32683,15 @@ declare
   ids uuid[];
 begin
   perform ledger.lock_lines(array(select s.line from unnest(singles) s where s.operation is not null));
-  moment := clock_timestamp();
+  moment := ledger.moment();
   with plain as materialized (select * from ledger.plain_singles(singles, moment))
-  select array_agg(row (p.booked_at, p.note, p.cause)::ledger.call order by p.movement)
+  select array_agg(row (p.booked_at, p.note, p.cause, p.reference, p.reason)::ledger.call order by p.movement)
       filter (where p.movement is not null and p.side = 1) as calls,
     array_agg(ledger.draft_of_single(p.operation, p.line, p.change) order by p.movement)
       filter (where p.movement is not null and p.side = 1) as drafts,
     (
       select array_agg(row (p.nth * 4 + x.nth, p.movement, (p.line).product_id, x.place_type, x.place,
-        x.warehouse_id, x.stock_id, false, x.change, x.not_for_sale)::ledger.place_change)
+        x.warehouse_id, x.stock_id, false, x.change, x.not_for_sale, 0)::ledger.place_change)
       from plain p cross join lateral (
         values (p.side, (p.stock).location_type_technical_name, (p.stock).place, p.warehouse_id,
           (p.stock).id, p.change, p.not_for_sale),
@@ -30161,7 +32711,7 @@ begin
   if seen.calls is not null then
     ids := (ledger.write(seen.calls, seen.drafts, array(
       select row (min(s.position), null, s.product_id, s.place_type, s.place, s.warehouse_id, s.stock_id,
-        false, sum(s.change), sum(s.not_for_sale))::ledger.place_change
+        false, sum(s.change), sum(s.not_for_sale), 0)::ledger.place_change
       from unnest(seen.steps) s
       group by s.product_id, s.place_type, s.place, s.warehouse_id, s.stock_id
     ), '{}', seen.steps)).movement_ids;
@@ -30180,6 +32730,74 @@ $function$;
 alter function ledger.book_singles(ledger.single[]) owner to service_ledger;
 grant execute on function ledger.book_singles(ledger.single[]) to service_writer;
 comment on function ledger.book_singles(ledger.single[]) is 'Books mutations of stock with one line each in a group commit, as if one came after the other. Takes the locks, then writes movements and counts of all that qualify for the single-line path. Returns the mutations that it booked.';
+
+CREATE OR REPLACE FUNCTION ledger.bookings_of(calls ledger.call[], ids uuid[])
+ RETURNS SETOF ledger.booking
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (bookings_of.ids)[c.nth] AS ids,
+     (bookings_of.ids)[
+         CASE
+             WHEN (cardinality(bookings_of.calls) = 1) THEN (cardinality(bookings_of.ids))::bigint
+             ELSE c.nth
+         END] AS ids,
+     c.moment,
+     (substr((c.cause ->> 'credentialId'::text), (length('gid://service/Credential/'::text) + 1)))::uuid AS substr,
+     ( SELECT auth.acting_administrator() AS acting_administrator
+           WHERE (current_setting('service.session'::text, true) <> ''::text)) AS acting_administrator,
+     (c.cause ->> 'requestId'::text),
+     c.reference,
+     c.reason,
+     c.note
+    FROM unnest(bookings_of.calls) WITH ORDINALITY c(moment, note, cause, reference, reason, nth);
+END;
+grant execute on function ledger.bookings_of(ledger.call[],uuid[]) to service_booker;
+comment on function ledger.bookings_of(ledger.call[],uuid[]) is 'Returns the rows of ledger.booking of calls that book movements with these ids. All movements belong to one call, or each to a call of its own.';
+
+CREATE OR REPLACE FUNCTION ledger.bound_closings(made ledger.closing)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET random_page_cost TO '1.1'
+AS $function$
+declare
+  known bigint := made.sequence;
+  part record;
+  first_id uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  first_moment timestamptz := 'infinity';
+begin
+  -- The next closing will find bounds that are as close as they can be
+  if ledger.next_month_end(made) <= now() then
+    first_id := '00000000-0000-0000-0000-000000000000';
+    first_moment := '-infinity';
+    perform from events.log_head h for no key update;
+  else
+    -- Most numbers are read before numbering has to wait, the last few while it does
+    for n in 1..2 loop
+      if n = 2 then
+        perform from events.log_head h for no key update;
+      end if;
+      select min(l.movement_id::text collate "C")::uuid as id, min(l.moment) as moment,
+        max(s.sequence) as number into part
+      from ledger.movement_sequence s join ledger.past_leg l on l.movement_id = s.movement_id
+      where s.sequence > known;
+      first_id := least(first_id, part.id);
+      first_moment := least(first_moment, part.moment);
+      known := coalesce(part.number, known);
+    end loop;
+  end if;
+  update ledger.closing c
+  set least_id_after = least(first_id, n.id), least_moment_after = least(first_moment, n.moment)
+  from (
+    select o.id as closing_id, min(l.least_id::text collate "C")::uuid as id, min(l.least_moment) as moment
+    from ledger.closing o left join ledger.closing l on l.sequence > o.sequence group by o.id
+  ) n where n.closing_id = c.id;
+end
+$function$;
+grant execute on function ledger.bound_closings(ledger.closing) to service_recorder;
+comment on function ledger.bound_closings(ledger.closing) is 'Sets the bounds of all closings to the movements after them, when the last one has been written. Only for ledger.write_closing.';
 
 CREATE OR REPLACE FUNCTION ledger.broken_rules()
  RETURNS TABLE(rule text, id text)
@@ -30253,6 +32871,40 @@ end
 $function$;
 grant execute on function ledger.change_fulfilled_quantities(ledger.change[]) to service_ledger;
 comment on function ledger.change_fulfilled_quantities(ledger.change[]) is 'Adds to the fulfilled quantities of the items, which are lines of fulfillment orders.';
+
+CREATE OR REPLACE FUNCTION ledger.change_held_stock(changes ledger.change[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  today constant timestamptz := date_trunc('second', now());
+begin
+  if changes = '{}' then
+    return;
+  end if;
+  changes := array(
+    select row (c.owner_id, c.item_id, sum(c.quantity))::ledger.change
+    from unnest(changes) c group by c.owner_id, c.item_id having sum(c.quantity) <> 0
+  );
+  -- Missing only if somebody inserts batches of movements whose figures are not written yet
+  insert into ledger.warehouse_stock (product_id, warehouse_id)
+  select c.item_id, c.owner_id from unnest(changes) c where c.quantity > 0 order by 1, 2
+  on conflict (product_id, warehouse_id) do nothing;
+  update ledger.warehouse_stock s set held_quantity = s.held_quantity + c.quantity, updated_at = today
+  from unnest(changes) c where s.product_id = c.item_id and s.warehouse_id = c.owner_id;
+  update erp.product p
+  set stock_not_available_for_sale = p.stock_not_available_for_sale + c.quantity, updated_at = today
+  from (
+    select c.item_id, sum(c.quantity) as quantity
+    from unnest(changes) c join erp.warehouse w on w.id = c.owner_id
+    where w.is_stock_available_for_sale group by c.item_id having sum(c.quantity) <> 0
+  ) c
+  where p.id = c.item_id;
+end
+$function$;
+grant execute on function ledger.change_held_stock(ledger.change[]) to service_ledger;
+comment on function ledger.change_held_stock(ledger.change[]) is 'Adds to the held quantities of the items, which are products, in the warehouses that own the changes. Adds the same to the stock not available for sale of each product, where the warehouse sells its stock: elsewhere no unit is for sale anyway. The products are locked. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.change_invoiced_quantities(changes ledger.change[])
  RETURNS void
@@ -30338,7 +32990,7 @@ grant execute on function ledger.change_reserved_stock(ledger.change[]) to servi
 comment on function ledger.change_reserved_stock(ledger.change[]) is 'Adds to the reserved stock of the items, which are products.';
 
 CREATE OR REPLACE FUNCTION ledger.changed_parts(changes ledger.place_change[], others ledger.figure_change[])
- RETURNS TABLE(product_id uuid, warehouse_id uuid, change integer, not_for_sale integer, promised integer, reserved integer, awaited integer, "position" bigint)
+ RETURNS TABLE(product_id uuid, warehouse_id uuid, change integer, not_for_sale integer, on_hold integer, promised integer, reserved integer, awaited integer, "position" bigint)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
@@ -30346,6 +32998,7 @@ BEGIN ATOMIC
      x.warehouse_id,
      (sum(x.change))::integer AS sum,
      (sum(x.not_for_sale))::integer AS sum,
+     (sum(x.on_hold))::integer AS sum,
      (sum(x.promised))::integer AS sum,
      (sum(x.reserved))::integer AS sum,
      (sum(x.awaited))::integer AS sum,
@@ -30354,22 +33007,24 @@ BEGIN ATOMIC
              c.warehouse_id,
              c.change,
              c.not_for_sale,
+             c.on_hold,
              0 AS "?column?",
              0 AS "?column?",
              0 AS "?column?",
              c."position"
-            FROM unnest(changed_parts.changes) c("position", call, product_id, place_type, place, warehouse_id, stock_id, is_new, change, not_for_sale)
+            FROM unnest(changed_parts.changes) c("position", call, product_id, place_type, place, warehouse_id, stock_id, is_new, change, not_for_sale, on_hold)
            WHERE (c.warehouse_id IS NOT NULL)
          UNION ALL
           SELECT o.product_id,
              o.warehouse_id,
              0,
              0,
+             0,
              o.promised,
              o.reserved,
              o.awaited,
              NULL::bigint
-            FROM unnest(changed_parts.others) o(product_id, warehouse_id, promised, reserved, awaited)) x(product_id, warehouse_id, change, not_for_sale, promised, reserved, awaited, "position")
+            FROM unnest(changed_parts.others) o(product_id, warehouse_id, promised, reserved, awaited)) x(product_id, warehouse_id, change, not_for_sale, on_hold, promised, reserved, awaited, "position")
    GROUP BY x.product_id, x.warehouse_id;
 END;
 grant execute on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) to service_booker;
@@ -30422,7 +33077,7 @@ begin
     from unnest(lines) with ordinality l where operation = 'transfer' and l.quantity < 1
     union all
     select l.ordinality, 'OUT_OF_RANGE', 'This moment is in the future.', '{counted_at}'
-    from unnest(lines) with ordinality l where l.counted_at > clock_timestamp()
+    from unnest(lines) with ordinality l where l.counted_at > ledger.moment()
     union all
     select p.line, 'INVALID', 'Name either a warehouse or a bin.', array[p.name]
     from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
@@ -30445,6 +33100,29 @@ end
 $function$;
 grant execute on function ledger.check_form(ledger.line[],ledger.named_place[],text) to service_ledger;
 comment on function ledger.check_form(ledger.line[],ledger.named_place[],text) is 'Refuses lines of a mutation of stock that are invalid by themselves. User errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION ledger.check_reason(reason text, drafts ledger.draft[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  is_active constant boolean := (select r.is_active from ledger.booking_reason r where r.code = reason);
+begin
+  if reason is not null and is_active is null then
+    perform mutation.refuse_missing('reason', '{reason}');
+  elsif not is_active then
+    perform mutation.refuse('INVALID', 'This reason is no longer in use.', '{reason}');
+  elsif reason is null and exists (
+    select from unnest(drafts) d join ledger.process_type t on t.technical_name = d.process
+    where t.requires_reason
+  ) then
+    perform mutation.refuse('REQUIRED', 'The merchant requires a reason for such bookings.', '{reason}');
+  end if;
+end
+$function$;
+grant execute on function ledger.check_reason(text,ledger.draft[]) to service_ledger;
+comment on function ledger.check_reason(text,ledger.draft[]) is 'Refuses an unknown or inactive reason, and drafts of a process that requires a reason if there is none. User errors NOT_FOUND, INVALID, REQUIRED.';
 
 CREATE OR REPLACE FUNCTION ledger.check_references(lines ledger.line[], places ledger.named_place[])
  RETURNS void
@@ -30487,6 +33165,113 @@ end
 $function$;
 grant execute on function ledger.check_references(ledger.line[],ledger.named_place[]) to service_ledger;
 comment on function ledger.check_references(ledger.line[],ledger.named_place[]) is 'Refuses lines of a mutation of stock that name something that does not exist, or a batch of another product. User errors NOT_FOUND, BATCH_MISMATCH.';
+
+CREATE OR REPLACE FUNCTION ledger.check_references_of_closing_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.closing_id is not null) as closing_id,
+    bool_or(n.product_id is not null) as product_id
+  into used from new_rows n;
+  if used.closing_id and exists (
+    select from (select distinct n.closing_id as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.closing t where t.id = n.key for key share)
+  ) then
+    missing := 'closing_balance_closing_id_fkey';
+  end if;
+  if used.product_id and exists (
+    select from (select distinct n.product_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.product t where t.id = n.key for key share)
+  ) then
+    missing := 'closing_balance_product_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'ledger', table = 'closing_balance',
+      message = 'insert on table "' || 'closing_balance' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function ledger.check_references_of_closing_balance() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of ledger.closing_balance that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.check_references_of_closing_batch_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.batch_id is not null) as batch_id,
+    bool_or(n.closing_id is not null) as closing_id
+  into used from new_rows n;
+  if used.batch_id and exists (
+    select from (select distinct n.batch_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.batch t where t.id = n.key for key share)
+  ) then
+    missing := 'closing_batch_balance_batch_id_fkey';
+  end if;
+  if used.closing_id and exists (
+    select from (select distinct n.closing_id as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.closing t where t.id = n.key for key share)
+  ) then
+    missing := 'closing_batch_balance_closing_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'ledger', table = 'closing_batch_balance',
+      message = 'insert on table "' || 'closing_batch_balance' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function ledger.check_references_of_closing_batch_balance() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of ledger.closing_batch_balance that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.check_references_of_former_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.movement_id is not null) as movement_id
+  into used from new_rows n;
+  if used.movement_id and exists (
+    select from (select distinct n.movement_id as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.stock_movement t where t.id = n.key for key share)
+  ) then
+    missing := 'former_place_movement_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'ledger', table = 'former_place',
+      message = 'insert on table "' || 'former_place' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function ledger.check_references_of_former_place() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of ledger.former_place that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.check_references_of_stock_count()
  RETURNS trigger
@@ -30693,6 +33478,52 @@ $function$;
 grant execute on function ledger.check_variants(ledger.draft[]) to service_ledger;
 comment on function ledger.check_variants(ledger.draft[]) is 'Checks drafts that bring a product into a place although it only stands for its variants. Counts and corrections that would add units are refused with the user error PRODUCT_HAS_VARIANTS. Units that arrive, come back or are moved are booked with a warning of that name, because old stock must be movable.';
 
+CREATE OR REPLACE FUNCTION ledger.close_next(most bigint DEFAULT 250000)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  last ledger.closing;
+  due bigint;
+  newest bigint;
+  month_end timestamptz;
+begin
+  perform ledger.note_writing('0');
+  delete from ledger.writing_since w where w.moment < now() - interval '7 days';
+  if not pg_try_advisory_xact_lock(hashtextextended('ledger.close_next', 0)) then
+    return false;
+  end if;
+  select * into last from ledger.closing c order by c.sequence desc limit 1;
+  if not found then
+    last.sequence := 0;
+    last.greatest_id := '00000000-0000-0000-0000-000000000000';
+    last.greatest_moment := '-infinity';
+  end if;
+  select max(s.sequence) into newest from ledger.movement_sequence s;
+  newest := least(newest, last.sequence + most);
+  month_end := ledger.next_month_end(last);
+  if month_end > now() and newest = last.sequence + most then
+    due := newest;
+  elsif month_end <= now() then
+    select s.sequence - 1 into due
+    from ledger.movement_sequence s join ledger.stock_movement m on m.id = s.movement_id
+    where s.sequence > last.sequence and s.sequence <= newest and m.created_at >= month_end
+    order by s.sequence limit 1;
+    due := coalesce(due, newest);
+  else
+    return false;
+  end if;
+  perform ledger.write_closing(last, due);
+  return true;
+end
+$function$;
+alter function ledger.close_next(bigint) owner to service_recorder;
+grant execute on function ledger.close_next(bigint) to service_worker;
+comment on function ledger.close_next(bigint) is 'Closes the ledger up to the last number of the next month that has ended, in UTC, or after this many movements. Returns whether there was anything to close; then there may be more. The background work calls it every hour.';
+
 CREATE OR REPLACE FUNCTION ledger.counted_quantity(stock_id uuid, batch_id uuid, moment timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
@@ -30706,6 +33537,20 @@ END;
 grant execute on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) to service_ledger;
 comment on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) is 'Returns the quantity that a count at a moment must have found, of stock or of one batch of it, for the present ledger to be right.';
 
+CREATE OR REPLACE FUNCTION ledger.delivered_orders(goods_receipt_id uuid, batch_id uuid)
+ RETURNS TABLE(numbers text[])
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT DISTINCT o.number
+            FROM (erp.goods_receipt_line_item l
+              JOIN erp.supplier_order o ON ((o.id = l.supplier_order_id)))
+           WHERE ((l.goods_receipt_id = delivered_orders.goods_receipt_id) AND (l.batch_id = delivered_orders.batch_id))
+           ORDER BY o.number) AS "array";
+END;
+grant execute on function ledger.delivered_orders(uuid,uuid) to service_api;
+comment on function ledger.delivered_orders(uuid,uuid) is 'Returns the numbers of the supplier orders that the lines of a goods receipt with this batch deliver. Orders that the caller may not read are left out.';
+
 CREATE OR REPLACE FUNCTION ledger.draft_of_single(operation text, l ledger.line, change integer)
  RETURNS ledger.draft
  LANGUAGE sql
@@ -30714,6 +33559,84 @@ RETURN CASE operation WHEN 'transfer'::text THEN ledger.relocation_of(NULL::text
 grant execute on function ledger.draft_of_single(text,ledger.line,integer) to service_ledger;
 comment on function ledger.draft_of_single(text,ledger.line,integer) is 'Returns the draft of a mutation of stock with one line (set, adjust or transfer) that changes the stock of its first place by this quantity.';
 
+CREATE OR REPLACE FUNCTION ledger.epcis_quantities(movement_id uuid, gtin14 text, quantity integer)
+ RETURNS TABLE(list jsonb)
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT jsonb_agg(jsonb_build_object('epcClass', (('https://id.gs1.org/01/'::text || epcis_quantities.gtin14) || COALESCE(('/10/'::text || erp.in_uri(c.lot)), ''::text)), 'quantity', c.quantity) ORDER BY c.lot) AS jsonb_agg
+    FROM ( SELECT b.number,
+             p.quantity
+            FROM (ledger.stock_movement_batch p
+              JOIN erp.batch b ON ((b.id = p.batch_id)))
+           WHERE (p.stock_movement_id = epcis_quantities.movement_id)
+         UNION ALL
+          SELECT NULL::text,
+             (epcis_quantities.quantity - COALESCE(sum(p.quantity), (0)::bigint))
+            FROM ledger.stock_movement_batch p
+           WHERE (p.stock_movement_id = epcis_quantities.movement_id)) c(lot, quantity)
+   WHERE (c.quantity > 0);
+END;
+grant execute on function ledger.epcis_quantities(uuid,text,integer) to service_api;
+comment on function ledger.epcis_quantities(uuid,text,integer) is 'Returns the units of a movement by batch, as classes of EPCIS with their quantities. Units without a batch have the class of their product.';
+
+CREATE OR REPLACE FUNCTION ledger.epcis_site(warehouse_id uuid, bin_location_id uuid, goods_receipt_id uuid)
+ RETURNS TABLE(id uuid, gln text, bin_code text)
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT w.id,
+     w.gln,
+     b.code
+    FROM (((( SELECT) one
+      LEFT JOIN erp.bin_location b ON ((b.id = epcis_site.bin_location_id)))
+      LEFT JOIN erp.goods_receipt r ON ((r.id = epcis_site.goods_receipt_id)))
+      JOIN erp.warehouse w ON ((w.id = COALESCE(epcis_site.warehouse_id, b.warehouse_id, r.warehouse_id))));
+END;
+grant execute on function ledger.epcis_site(uuid,uuid,uuid) to service_api;
+comment on function ledger.epcis_site(uuid,uuid,uuid) is 'Returns the warehouse of a place with its GLN, and the code of the bin if it is one. The place is a warehouse, a bin or a goods receipt; no row for others.';
+
+CREATE OR REPLACE FUNCTION ledger.epcis_step(source_type text, destination_type text, special text, process text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (destination_type = 'order'::text) THEN ARRAY['shipping'::text, 'OBSERVE'::text, 'in_transit'::text] WHEN ((source_type = 'order'::text) AND (process = 'cancelled_fulfillment'::text)) THEN ARRAY['void_shipping'::text, 'OBSERVE'::text] WHEN (source_type = ANY (ARRAY['order'::text, 'return_order'::text])) THEN ARRAY['receiving'::text, 'OBSERVE'::text, 'returned'::text] WHEN ((source_type = 'special_stock_location'::text) AND (destination_type = 'goods_receipt'::text)) THEN ARRAY['receiving'::text, 'OBSERVE'::text, 'in_progress'::text] WHEN ((source_type = 'special_stock_location'::text) AND (special = ANY (ARRAY['initialization'::text, 'import'::text, 'stock_correction'::text]))) THEN ARRAY['stock_taking'::text, 'OBSERVE'::text, 'available'::text] WHEN ((source_type = 'goods_receipt'::text) AND (special = 'stock_correction'::text)) THEN ARRAY['destroying'::text, 'DELETE'::text, 'destroyed'::text] WHEN ((source_type = 'goods_receipt'::text) AND (special IS NOT NULL)) THEN ARRAY['shipping'::text, 'OBSERVE'::text, 'returned'::text] WHEN ((destination_type = 'special_stock_location'::text) AND (special = ANY (ARRAY['import'::text, 'stock_correction'::text]))) THEN ARRAY['stock_taking'::text, 'OBSERVE'::text, 'unknown'::text] WHEN (special IS NOT NULL) THEN ARRAY['other'::text, 'OBSERVE'::text] ELSE ARRAY['storing'::text, 'OBSERVE'::text] END;
+grant execute on function ledger.epcis_step(text,text,text,text) to service_api;
+comment on function ledger.epcis_step(text,text,text,text) is 'Returns bizStep, action and disposition of the event of EPCIS for a movement. They follow from the kinds of its places, its special place and its process.';
+
+CREATE OR REPLACE FUNCTION ledger.epcis_transactions(gln text, movement_id uuid, product_id uuid, source_order_id uuid, destination_order_id uuid, source_goods_receipt_id uuid, destination_goods_receipt_id uuid)
+ RETURNS TABLE(list jsonb)
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT jsonb_agg(jsonb_build_object('type', t.type, 'bizTransaction', ((('urn:epcglobal:cbv:bt:'::text || epcis_transactions.gln) || ':'::text) || erp.in_uri(t.number))) ORDER BY t.type, t.number) AS jsonb_agg
+    FROM ( SELECT 'poc'::text AS "?column?",
+             o.order_number
+            FROM (( VALUES (epcis_transactions.source_order_id), (epcis_transactions.destination_order_id)) v(id)
+              JOIN erp.sales_order o ON ((o.id = v.id)))
+         UNION
+          SELECT 'desadv'::text,
+             f.number
+            FROM ((erp.fulfillment_stock_movement k
+              JOIN erp.fulfillment_line_item l ON ((l.id = k.fulfillment_line_item_id)))
+              JOIN erp.fulfillment f ON ((f.id = l.fulfillment_id)))
+           WHERE (k.stock_movement_id = epcis_transactions.movement_id)
+         UNION
+          SELECT 'recadv'::text,
+             r.number
+            FROM (( VALUES (epcis_transactions.source_goods_receipt_id), (epcis_transactions.destination_goods_receipt_id)) v(id)
+              JOIN erp.goods_receipt r ON ((r.id = v.id)))
+         UNION
+          SELECT 'po'::text,
+             s.number
+            FROM ((( VALUES (epcis_transactions.source_goods_receipt_id), (epcis_transactions.destination_goods_receipt_id)) v(id)
+              JOIN erp.goods_receipt_line_item l ON (((l.goods_receipt_id = v.id) AND (l.product_id = epcis_transactions.product_id))))
+              JOIN erp.supplier_order s ON ((s.id = l.supplier_order_id)))) t(type, number)
+   WHERE (t.number IS NOT NULL);
+END;
+grant execute on function ledger.epcis_transactions(text,uuid,uuid,uuid,uuid,uuid,uuid) to service_api;
+comment on function ledger.epcis_transactions(text,uuid,uuid,uuid,uuid,uuid,uuid) is 'Returns the documents behind a movement as business transactions of EPCIS, numbered by the party of this GLN. These are purchase order (po), receipt (recadv), order (poc) and fulfillment (desadv).';
+
 CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT recounted uuid[])
  RETURNS record
  LANGUAGE plpgsql
@@ -30721,8 +33644,8 @@ CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.
 AS $function$
 begin
   select array_agg(row (g.position, null, g.product_id, g.place_type, g.place, w.id, coalesce(s.id, uuidv7()),
-      s.id is null, g.change, case when w.is_stock_available_for_sale then 0 else g.change end
-      )::ledger.place_change order by g.position),
+      s.id is null, g.change, case when w.is_stock_available_for_sale then g.on_hold else g.change end,
+      g.on_hold)::ledger.place_change order by g.position),
     bool_or(p.is_batch_managed or g.names_batches
       or w.id is not null and g.comes and exists (select from erp.product v where v.parent_id = g.product_id)
       or g.leaves and g.place_type <> 'special_stock_location' and (s.id is null or s.quantity + g.change < 0
@@ -30733,6 +33656,8 @@ begin
   into changes, needs_care, recounted
   from (
     select l.product_id, l.place_type, l.place, sum(l.change) as change, min(l.position) as position,
+      coalesce(sum(l.change) filter (where l.batch_id is not null
+        and (select b.is_held from erp.batch b where b.id = l.batch_id)), 0) as on_hold,
       bool_or(l.change < 0) as leaves, bool_or(l.change > 0) as comes,
       bool_or(l.batch_id is not null) as names_batches,
       min(l.booked_at) filter (where not l.is_count) as moved_at,
@@ -30807,6 +33732,7 @@ CREATE OR REPLACE FUNCTION ledger.is_count(process text, source_special text, de
 RETURN COALESCE(((process = ANY (ARRAY['api'::text, 'stocktaking'::text])) AND ((source_special = 'stock_correction'::text) OR (destination_special = 'stock_correction'::text))), false);
 grant execute on function ledger.is_count(text,text,text) to service_booker;
 grant execute on function ledger.is_count(text,text,text) to service_ledger;
+grant execute on function ledger.is_count(text,text,text) to service_recorder;
 grant execute on function ledger.is_count(text,text,text) to service_writer;
 comment on function ledger.is_count(text,text,text) is 'Whether a movement of this process, between these special places if any, corrects the ledger after a count. Then no goods moved.';
 
@@ -30814,7 +33740,7 @@ CREATE OR REPLACE FUNCTION ledger.is_malformed(l ledger.line, operation text)
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > statement_timestamp()));
+RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > ledger.moment_of_statement()));
 grant execute on function ledger.is_malformed(ledger.line,text) to service_ledger;
 grant execute on function ledger.is_malformed(ledger.line,text) to service_writer;
 comment on function ledger.is_malformed(ledger.line,text) is 'Whether ledger.check_form finds a fault in a line; a cheap test, because faults are rare.';
@@ -30847,24 +33773,48 @@ CREATE OR REPLACE FUNCTION ledger.keep_batch_figures()
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  legs ledger.leg[];
 begin
   -- Where movements and batches are inserted by one statement, this trigger may be the first
   perform ledger.lock(array(
     select distinct m.product_id from booked b join ledger.stock_movement m on m.id = b.stock_movement_id
   ));
   perform ledger.open_stock(array(select stock_movement_id from booked));
-  perform ledger.carry_counts(w.stock_ids, w.batch_id)
-  from ledger.write_batch_figures(array(
+  legs := array(
     select row (row_number() over (order by f.movement_id, f.direction), f.product_id,
       f.location_type_technical_name, f.place, m.quantity * f.direction, m.batch_id, f.booked_at,
       f.is_count)::ledger.leg
     from booked m join ledger.flow f on f.movement_id = m.stock_movement_id
-  )) w;
+  );
+  perform ledger.carry_counts(w.stock_ids, w.batch_id) from ledger.write_batch_figures(legs) w;
+  -- The movements were counted without their batches
+  perform ledger.change_held_stock(array(
+    select row (w.id, l.product_id, l.change)::ledger.change
+    from unnest(legs) l
+    join erp.batch b on b.id = l.batch_id and b.is_held
+    left join erp.bin_location p on p.id = case l.place_type when 'bin_location' then l.place::uuid end
+    join erp.warehouse w
+      on w.id = case l.place_type when 'warehouse' then l.place::uuid else p.warehouse_id end
+  ));
   return null;
 end
 $function$;
 alter function ledger.keep_batch_figures() owner to service_ledger;
-comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted by anyone but ledger.book: updates the stock of batches, in each place and in total.';
+comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted by anyone but ledger.book: updates the stock of batches, in each place and in total, and the figures of held ones.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_booker()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into ledger.booker (id, name) values (new.id, new.name)
+  on conflict (id) do update set name = excluded.name;
+  return null;
+end
+$function$;
+comment on function ledger.keep_booker() is 'Trigger after a credential or an administrator was created or renamed: keeps the name for bookings, which need it after the deletion, too.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_cancellations()
  RETURNS trigger
@@ -30981,6 +33931,35 @@ end
 $function$;
 alter function ledger.keep_figures() owner to service_ledger;
 comment on function ledger.keep_figures() is 'Trigger after movements were inserted by anyone but ledger.book: takes the locks of a booking, and updates the figures in the same statement.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_former_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into ledger.former_place (movement_id, direction, place, warehouse_id, code, counted_at)
+  select f.movement_id, f.direction, old.id::text,
+    case tg_table_name when 'bin_location' then (to_jsonb(old) ->> 'warehouse_id')::uuid
+      when 'warehouse' then old.id end,
+    coalesce(to_jsonb(old) ->> 'code', to_jsonb(old) ->> 'number'),
+    case when f.is_count
+      then (select min(c.counted_at) from ledger.stock_count c where c.stock_movement_id = f.movement_id) end
+  from ledger.flow f
+  -- Only one of them can be the place, but each has an index
+  where f.warehouse_id = old.id or f.bin_location_id = old.id or f.goods_receipt_id = old.id
+    or f.return_order_id = old.id or f.stock_container_id = old.id
+  on conflict (movement_id, direction) do nothing;
+  return coalesce(new, old);
+end
+$function$;
+alter function ledger.keep_former_place() owner to service_ledger;
+comment on function ledger.keep_former_place() is 'Trigger before a physical place is deleted, or a bin is moved to another warehouse: keeps for all its movements which place it was, and in which warehouse. Runs before counts are deleted with the place, and keeps their moments. Movements that an earlier move of the bin has noted stay with that warehouse.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_figures()
  RETURNS trigger
@@ -31195,6 +34174,35 @@ end
 $function$;
 alter function ledger.keep_fulfillment_order_line_figures() owner to service_ledger;
 comment on function ledger.keep_fulfillment_order_line_figures() is 'Trigger after lines of fulfillment orders changed, by any writer: updates the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_held_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  turned constant uuid[] := array(
+    select n.id from new_rows n join old_rows o on o.id = n.id where o.is_held <> n.is_held);
+begin
+  if turned = '{}' then
+    return null;
+  end if;
+  perform ledger.lock(array(select distinct n.product_id from new_rows n where n.id = any (turned)));
+  perform ledger.change_held_stock(array(
+    select row (
+      u.warehouse_id, u.product_id, case when n.is_held then u.quantity else - u.quantity end)::ledger.change
+    from ledger.units_of_batches(turned) u join new_rows n on n.id = u.batch_id
+  ));
+  return null;
+end
+$function$;
+alter function ledger.keep_held_stock() owner to service_ledger;
+comment on function ledger.keep_held_stock() is 'Trigger after batches were put on hold or released: updates the held stock of their warehouses and the stock not available for sale of their products.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_invoice_figures()
  RETURNS trigger
@@ -31525,13 +34533,14 @@ begin
   perform ledger.lock(array(select s.product_id from ledger.warehouse_stock s where s.warehouse_id = new.id));
   update erp.product p
   set stock_not_available_for_sale = p.stock_not_available_for_sale
-    + case when new.is_stock_available_for_sale then - s.quantity else s.quantity end
-  from ledger.warehouse_stock s where s.warehouse_id = new.id and s.product_id = p.id and s.quantity <> 0;
+    + case when new.is_stock_available_for_sale then -1 else 1 end * (s.quantity - s.held_quantity)
+  from ledger.warehouse_stock s
+  where s.warehouse_id = new.id and s.product_id = p.id and s.quantity <> s.held_quantity;
   return null;
 end
 $function$;
 alter function ledger.keep_saleable_stock() owner to service_ledger;
-comment on function ledger.keep_saleable_stock() is 'Triggers before and after a warehouse starts or stops selling its stock: moves it into or out of the products'' stock not available for sale.';
+comment on function ledger.keep_saleable_stock() is 'Triggers before and after a warehouse starts or stops selling its stock: moves it into or out of the products'' stock not available for sale. Held batches belong to it in any warehouse.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_tracking_codes()
  RETURNS trigger
@@ -31839,6 +34848,25 @@ grant execute on function ledger.microseconds(timestamp with time zone) to servi
 grant execute on function ledger.microseconds(timestamp with time zone) to service_ledger;
 comment on function ledger.microseconds(timestamp with time zone) is 'Returns the microseconds of a moment beyond its second: see ledger.stock_movement.microseconds.';
 
+CREATE OR REPLACE FUNCTION ledger.moment()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+RETURN clock_timestamp();
+grant execute on function ledger.moment() to service_booker;
+grant execute on function ledger.moment() to service_ledger;
+grant execute on function ledger.moment() to service_writer;
+comment on function ledger.moment() is 'The clock of the ledger: the moment of what is booked or counted now. Only the owner can move it, by replacing the function, for a test or for demonstration data; db/health finds a moved clock.';
+
+CREATE OR REPLACE FUNCTION ledger.moment_of_statement()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+RETURN statement_timestamp();
+grant execute on function ledger.moment_of_statement() to service_booker;
+grant execute on function ledger.moment_of_statement() to service_ledger;
+grant execute on function ledger.moment_of_statement() to service_writer;
+comment on function ledger.moment_of_statement() is 'The clock of the ledger when the statement began, for functions that must not be volatile. Move it together with ledger.moment().';
+
 CREATE OR REPLACE FUNCTION ledger.moved_since(product_id uuid, place text, batch_id uuid, moment timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
@@ -31888,7 +34916,12 @@ BEGIN ATOMIC
      d.process,
      (c.call).note AS note,
      ((pg_current_xact_id())::text)::bigint AS pg_current_xact_id,
-     ledger.microseconds((c.call).moment) AS microseconds
+     ledger.microseconds((c.call).moment) AS microseconds,
+     (movements_of.ids)[
+         CASE
+             WHEN (cardinality(movements_of.calls) = 1) THEN (1)::bigint
+             ELSE d.ordinality
+         END] AS ids
     FROM (((unnest(movements_of.drafts) WITH ORDINALITY d(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, process, ordinality)
       CROSS JOIN LATERAL ( SELECT (movements_of.calls)[LEAST(d.ordinality, (cardinality(movements_of.calls))::bigint)] AS calls) c(call))
       CROSS JOIN LATERAL ledger.place_columns(d.source_type, d.source) s(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_place))
@@ -31896,7 +34929,7 @@ BEGIN ATOMIC
    ORDER BY d.ordinality;
 END;
 grant execute on function ledger.movements_of(ledger.call[],ledger.draft[],uuid[]) to service_booker;
-comment on function ledger.movements_of(ledger.call[],ledger.draft[],uuid[]) is 'Returns drafts as rows of the ledger with these ids. All drafts belong to one call, or each to a call of its own.';
+comment on function ledger.movements_of(ledger.call[],ledger.draft[],uuid[]) is 'Returns drafts as rows of the ledger with these ids. All drafts belong to one call, or each to a call of its own. The booking has the id of its first movement.';
 
 CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation text)
  RETURNS ledger.named_place[]
@@ -31905,6 +34938,22 @@ CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation te
 RETURN ARRAY(SELECT ROW(l.ordinality, p.name, p.warehouse_id, p.bin_location_id)::ledger.named_place AS "row" FROM (unnest(named_places.lines) WITH ORDINALITY l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at, ordinality) CROSS JOIN LATERAL (VALUES (CASE named_places.operation WHEN 'transfer'::text THEN 'source'::text ELSE 'place'::text END,l.source_warehouse_id,l.source_bin_location_id), (CASE named_places.operation WHEN 'transfer'::text THEN 'destination'::text ELSE NULL::text END,l.destination_warehouse_id,l.destination_bin_location_id)) p(name, warehouse_id, bin_location_id)) WHERE (p.name IS NOT NULL));
 grant execute on function ledger.named_places(ledger.line[],text) to service_ledger;
 comment on function ledger.named_places(ledger.line[],text) is 'Returns the places of the lines of a mutation of stock, each with the name of its field in the input.';
+
+CREATE OR REPLACE FUNCTION ledger.next_month_end(last ledger.closing)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ((date_trunc('month'::text, (GREATEST(m.created_at, (next_month_end.last).greatest_moment) AT TIME ZONE 'UTC'::text)) + '1 mon'::interval) AT TIME ZONE 'UTC'::text) AS timezone
+    FROM (ledger.movement_sequence s
+      JOIN ledger.stock_movement m ON ((m.id = s.movement_id)))
+   WHERE (s.sequence > (next_month_end.last).sequence)
+   ORDER BY s.sequence
+  LIMIT 1;
+END;
+grant execute on function ledger.next_month_end(ledger.closing) to service_recorder;
+comment on function ledger.next_month_end(ledger.closing) is 'Returns the end, in UTC, of the month in which the first movement after a closing is; null if there is none. No closing before has a movement of this month or a later one, so a month has one closing at most, whatever the order of moments.';
 
 CREATE OR REPLACE FUNCTION ledger.next_movement_id()
  RETURNS uuid
@@ -32000,11 +35049,41 @@ alter function ledger.note_counts(ledger.stock_reading[],uuid[]) owner to servic
 grant execute on function ledger.note_counts(ledger.stock_reading[],uuid[]) to service_ledger;
 comment on function ledger.note_counts(ledger.stock_reading[],uuid[]) is 'Records counts, also superseded ones, with the movements that corrected the ledger, which are given in the order of the counts. Products that are kept in batches are counted by batch; their sum is only compared, not recorded. Only for ledger.set_stock, which has locked them.';
 
+CREATE OR REPLACE FUNCTION ledger.note_numbers(after_sequence bigint, least_id uuid, least_moment timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ UPDATE ledger.closing c SET least_id_after = LEAST(c.least_id_after, note_numbers.least_id), least_moment_after = LEAST(c.least_moment_after, note_numbers.least_moment)
+   WHERE ((c.sequence <= note_numbers.after_sequence) AND ((c.least_id_after > note_numbers.least_id) OR (c.least_moment_after > note_numbers.least_moment)));
+END;
+grant execute on function ledger.note_numbers(bigint,uuid,timestamp with time zone) to service_recorder;
+comment on function ledger.note_numbers(bigint,uuid,timestamp with time zone) is 'Lowers the bounds of closings to the least id and moment of movements that were numbered after them.';
+
+CREATE OR REPLACE FUNCTION ledger.note_writing(every interval)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ INSERT INTO ledger.writing_since (transaction_id, moment)  SELECT ((pg_current_xact_id())::text)::bigint AS pg_current_xact_id,
+             now() AS now
+           WHERE (NOT (EXISTS ( SELECT
+                    FROM ledger.writing_since w
+                   WHERE ((w.moment > (now() - note_writing.every)) AND (w.moment <= now()))))) ON CONFLICT(transaction_id) DO NOTHING;
+END;
+grant execute on function ledger.note_writing(interval) to service_recorder;
+comment on function ledger.note_writing(interval) is 'Notes that transactions with the number of this one, or a greater one, began to write after now, unless that was noted within the interval.';
+
 CREATE OR REPLACE FUNCTION ledger.number_movements(movement_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS bigint
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_material TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   last_number bigint;
@@ -32027,6 +35106,14 @@ begin
     order by n.ordinality;
   end if;
   get diagnostics given = row_count;
+  perform ledger.note_writing('1 minute');
+  if exists (select from ledger.closing) then
+    perform ledger.note_numbers(last_number, n.id, n.moment) from (
+      select min(l.movement_id::text collate "C")::uuid as id, min(l.moment) as moment
+      from ledger.movement_sequence s join ledger.past_leg l on l.movement_id = s.movement_id
+      where s.sequence > last_number
+    ) n;
+  end if;
   return given;
 end
 $function$;
@@ -32091,7 +35178,9 @@ begin
     ),
     lying as (
       select w.product_id, w.warehouse_id, s.id, s.place, s.location_type_technical_name as place_type,
-        s.quantity, b."position", b.code, a.is_batch_managed
+        s.quantity, b."position", b.code, a.is_batch_managed,
+        coalesce(a.minimum_remaining_shelf_life_days, 0) as days,
+        coalesce(a.pick_order, (select m.pick_order from erp.merchant m), 'bin') as pick_order
       from (select distinct wanted.product_id, wanted.warehouse_id from wanted) w
       join erp.product a on a.id = w.product_id
       join ledger.stock s on s.product_id = w.product_id
@@ -32100,10 +35189,17 @@ begin
       where coalesce(s.warehouse_id, b.warehouse_id) = w.warehouse_id
     ),
     pile as (
-      select l.*, b.batch_id, b.quantity as units from lying l join ledger.batch_stock b on b.stock_id = l.id
+      -- Neither on hold, nor expired, nor short of the promised shelf life
+      select l.*, b.batch_id, b.quantity as units, x.best_before_date
+      from lying l join ledger.batch_stock b on b.stock_id = l.id
+      -- Offset: looked up one by one
+      cross join lateral (
+        select x.is_held, x.best_before_date from erp.batch x where x.id = b.batch_id offset 0) x
+      where not x.is_held and coalesce(x.best_before_date - l.days >= (select erp.local_date(now())), true)
       union all
       select l.*, null,
-        l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0)
+        l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0),
+        null
       from lying l where not l.is_batch_managed
     ),
     free as (
@@ -32115,8 +35211,10 @@ begin
     offered as (
       select f.*, sum(f.quantity_left) over (
         partition by f.product_id, f.warehouse_id
-        order by case when f.is_batch_managed then f.batch_id end, f.place_type = 'warehouse',
-          f."position" nulls last, f.code, f.batch_id nulls first
+        order by case f.pick_order when 'first_expired' then f.best_before_date end,
+          case when f.is_batch_managed or f.pick_order <> 'bin' then f.batch_id end,
+          case when f.pick_order <> 'bin' and f.batch_id is null then f.id end,
+          f.place_type = 'warehouse', f."position" nulls last, f.code, f.batch_id nulls first
         rows unbounded preceding) as upto
       from free f where f.quantity_left > 0
     )
@@ -32130,7 +35228,7 @@ begin
 end
 $function$;
 grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
-comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place, in the order of ledger.ship. Returns fewer units if there are not enough.';
+comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place, in the pick order of their product. Batches that are on hold, have expired or are short of the promised shelf life are left out. Returns fewer units if there are not enough.';
 
 CREATE OR REPLACE FUNCTION ledger.picked_lines(picks ledger.pick[])
  RETURNS TABLE(id uuid, fulfillment_order_id uuid, item_id uuid, product_id uuid, quantity integer, "position" bigint)
@@ -32192,6 +35290,25 @@ grant execute on function ledger.place_columns(text,text) to service_booker;
 grant execute on function ledger.place_columns(text,text) to service_ledger;
 comment on function ledger.place_columns(text,text) is 'Returns a place, given by its kind and its key (see ledger.stock.place), as the columns of tables that refer to it.';
 
+CREATE OR REPLACE FUNCTION ledger.place_name(warehouse_id uuid, bin_location_id uuid, order_id uuid, goods_receipt_id uuid, special text, type text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT COALESCE(( SELECT w.code
+            FROM erp.warehouse w
+           WHERE (w.id = place_name.warehouse_id)), ( SELECT ((w.code || ' '::text) || b.code)
+            FROM (erp.bin_location b
+              JOIN erp.warehouse w ON ((w.id = b.warehouse_id)))
+           WHERE (b.id = place_name.bin_location_id)), ( SELECT ('Order '::text || o.order_number)
+            FROM erp.sales_order o
+           WHERE (o.id = place_name.order_id)), ( SELECT ('Receipt '::text || r.number)
+            FROM erp.goods_receipt r
+           WHERE (r.id = place_name.goods_receipt_id)), initcap(replace(special, '_'::text, ' '::text)), initcap(replace(type, '_'::text, ' '::text))) AS "coalesce";
+END;
+grant execute on function ledger.place_name(uuid,uuid,uuid,uuid,text,text) to service_registrar;
+comment on function ledger.place_name(uuid,uuid,uuid,uuid,text,text) is 'Returns the name of a place in reports: the code of a warehouse or bin, or the number of an order or receipt. For special and deleted places it returns their kind.';
+
 CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid)
  RETURNS TABLE(type text, place text)
  LANGUAGE sql
@@ -32238,7 +35355,7 @@ grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp wi
 comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'Returns the rows that change when units come to or leave a warehouse or bin: its stock, the stock in a special place, if given, and the figures that follow. Returns no row if one of these is missing, or if batches, variants or counts from a moment on need a check. The product is locked.';
 
 CREATE OR REPLACE FUNCTION ledger.plain_singles(singles ledger.single[], moment timestamp with time zone)
- RETURNS TABLE(nth integer, side integer, operation text, note text, cause jsonb, line ledger.line, change integer, not_for_sale integer, stock ledger.stock, special_id uuid, warehouse_id uuid, booked_at timestamp with time zone, movement bigint)
+ RETURNS TABLE(nth integer, side integer, operation text, note text, cause jsonb, reference text, reason text, line ledger.line, change integer, not_for_sale integer, stock ledger.stock, special_id uuid, warehouse_id uuid, booked_at timestamp with time zone, movement bigint)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
@@ -32247,6 +35364,8 @@ BEGIN ATOMIC
      j.operation,
      j.note,
      j.cause,
+     j.reference,
+     j.reason,
      j.line,
      j.change,
      j.not_for_sale,
@@ -32263,6 +35382,8 @@ BEGIN ATOMIC
              r.line,
              r.note,
              r.cause,
+             r.reference,
+             r.reason,
              r.side,
              r.stock,
              r.special_id,
@@ -32282,6 +35403,8 @@ BEGIN ATOMIC
                      s.line,
                      s.note,
                      s.cause,
+                     s.reference,
+                     s.reason,
                      s.side,
                      s.stock,
                      s.special_id,
@@ -32300,6 +35423,8 @@ BEGIN ATOMIC
                              c.line,
                              c.note,
                              c.cause,
+                             c.reference,
+                             c.reason,
                              l.side,
                              p.stock,
                              p.special_id,
@@ -32311,7 +35436,7 @@ BEGIN ATOMIC
                                      WHEN p.is_for_sale THEN 0
                                      ELSE x.change
                                  END AS not_for_sale
-                            FROM (((unnest(plain_singles.singles) c(nth, operation, line, note, cause)
+                            FROM (((unnest(plain_singles.singles) c(nth, operation, line, note, cause, reference, reason)
                               CROSS JOIN LATERAL ( VALUES (1,(c.line).source_warehouse_id,(c.line).source_bin_location_id,(
 CASE c.operation
  WHEN 'adjust'::text THEN 1
@@ -32336,7 +35461,7 @@ grant execute on function ledger.plain_singles(ledger.single[],timestamp with ti
 comment on function ledger.plain_singles(ledger.single[],timestamp with time zone) is 'Returns the mutations of stock with one line each that qualify for the single-line path. For each of their places, ledger.plain_place must return a row and enough stock must be left. No earlier mutation of the same product may have been left out. Returns a row for each place: the change there, and the number of the movement, from 1, if there is one. The products are locked.';
 
 CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
- RETURNS ledger.booking
+ RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -32446,6 +35571,50 @@ $function$;
 grant execute on function ledger.promises_of(ledger.change[]) to service_ledger;
 comment on function ledger.promises_of(ledger.change[]) is 'Turns changes of fulfillment orders into changes of their warehouses. Closed and cancelled fulfillment orders promise nothing.';
 
+CREATE OR REPLACE FUNCTION ledger.quantity_as_of(product_id uuid, place text, warehouse_id uuid, sequence bigint, moment timestamp with time zone)
+ RETURNS integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_material TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  span constant ledger.span := ledger.span_of(sequence, moment);
+begin
+  if not auth.has_scope('stocks:read')
+    and not (coalesce(place, warehouse_id::text) is null and auth.has_scope('products:read')) then
+    return null;
+  end if;
+  return (
+    select coalesce(sum(x.quantity), 0) from (
+      select b.quantity, b.place, b.warehouse_id, b.location_type from ledger.closing_balance b
+      where b.closing_id = span.closing_id and b.product_id = quantity_as_of.product_id
+      union all
+      select l.quantity, l.place, l.warehouse_id, l.location_type from ledger.past_leg l
+      where l.product_id = quantity_as_of.product_id and l.movement_id between span.from_id and span.to_id
+        -- Most of what came later is left out before its place is looked up
+        and (quantity_as_of.moment is null or l.booked_at <= quantity_as_of.moment or l.is_count)
+        and case when quantity_as_of.sequence is null
+          then l.moment <= quantity_as_of.moment
+            and (l.movement_id > span.sure_id or coalesce(l.sequence > span.after_sequence, true))
+          else l.sequence between span.after_sequence + 1 and quantity_as_of.sequence end
+    ) x
+    where case when quantity_as_of.place is not null then x.place = quantity_as_of.place
+      when quantity_as_of.warehouse_id is not null then x.warehouse_id = quantity_as_of.warehouse_id
+      else x.location_type in ('warehouse', 'bin_location') end
+  );
+end
+$function$;
+alter function ledger.quantity_as_of(uuid,text,uuid,bigint,timestamp with time zone) owner to service_ledger;
+grant execute on function ledger.quantity_as_of(uuid,text,uuid,bigint,timestamp with time zone) to service_api;
+grant execute on function ledger.quantity_as_of(uuid,text,uuid,bigint,timestamp with time zone) to service_registrar;
+grant execute on function ledger.quantity_as_of(uuid,text,uuid,bigint,timestamp with time zone) to service_writer;
+comment on function ledger.quantity_as_of(uuid,text,uuid,bigint,timestamp with time zone) is 'Returns the units of a product in a physical place, in a warehouse, or in all warehouses. A warehouse has the bins that stood in it. The units are as of the number of a movement or as of a moment (ledger.span_of). Null without the scope stocks:read; products:read is enough for all warehouses together.';
+
 CREATE OR REPLACE FUNCTION ledger.quantity_at(product_id uuid, place text, batch_id uuid DEFAULT NULL::uuid)
  RETURNS integer
  LANGUAGE sql
@@ -32473,7 +35642,7 @@ CREATE OR REPLACE FUNCTION ledger.read_counts(lines ledger.line[])
 AS $function$
 declare
   -- Later than all bookings of these products, because they are locked
-  moment constant timestamptz := clock_timestamp();
+  moment constant timestamptz := ledger.moment();
 begin
   if exists (
     select from unnest(lines) l
@@ -32531,18 +35700,29 @@ CREATE OR REPLACE FUNCTION ledger.require_batches(drafts ledger.draft[])
 AS $function$
 declare
   errors jsonb;
+  have_serial_numbers boolean;
 begin
-  select jsonb_agg(mutation.user_error('BATCH_REQUIRED',
-    format('Product %s is kept in batches: name one.', p.product_number),
-    trim_array(d.field, 1) || '{batch_id}') order by d.ordinality)
-  into errors
-  from unnest(drafts) with ordinality d join erp.product p on p.id = d.product_id
-  where p.is_batch_managed and d.batch_id is null;
+  select (
+      select jsonb_agg(mutation.user_error('BATCH_REQUIRED',
+        format('Product %s is kept in batches: name one.', p.product_number),
+        trim_array(d.field, 1) || '{batch_id}') order by d.ordinality)
+      from unnest(drafts) with ordinality d join erp.product p on p.id = d.product_id
+      where p.is_batch_managed and d.batch_id is null
+    ),
+    -- Not a join with each line: many lines may have one product
+    exists (
+      select from erp.product p
+      where p.id = any (array(select d.product_id from unnest(drafts) d)) and p.has_serial_numbers
+    )
+  into errors, have_serial_numbers;
   perform mutation.refuse(errors);
+  if have_serial_numbers then
+    perform ledger.require_serial_numbers(drafts);
+  end if;
 end
 $function$;
 grant execute on function ledger.require_batches(ledger.draft[]) to service_ledger;
-comment on function ledger.require_batches(ledger.draft[]) is 'Refuses movements of products that are kept in batches but name no batch. User error BATCH_REQUIRED.';
+comment on function ledger.require_batches(ledger.draft[]) is 'Refuses movements of products that are kept in batches but name no batch, and units whose serial number is in stock already. User errors BATCH_REQUIRED, OUT_OF_RANGE, SERIAL_NUMBER_IN_STOCK.';
 
 CREATE OR REPLACE FUNCTION ledger.require_empty_place()
  RETURNS trigger
@@ -32577,7 +35757,7 @@ begin
   if new.created_at is null then
     select date_trunc('second', t), ledger.microseconds(t)
     into new.created_at, new.microseconds
-    from clock_timestamp() t;
+    from ledger.moment() t;
   end if;
   if num_nonnulls(new.source_warehouse_id, new.source_bin_location_id, new.source_order_id,
     new.source_return_order_id,
@@ -32596,13 +35776,18 @@ begin
       using errcode = 'check_violation', constraint = 'stock_movement_id_is_given', schema = 'ledger',
         table = 'stock_movement';
   end if;
+  if new.booking_id is not null then
+    raise exception 'Only calls of the API have bookings: omit the booking, and leave a comment.'
+      using errcode = 'check_violation', constraint = 'stock_movement_booking_is_given', schema = 'ledger',
+        table = 'stock_movement';
+  end if;
   -- The number must be drawn before the id
   new.transaction_id := pg_current_xact_id()::text::bigint;
   new.id := ledger.next_movement_id();
   return new;
 end
 $function$;
-comment on function ledger.require_movement_places() is 'Trigger: requires both places of a new movement, sets its moment to now unless it has one, and sets its transaction and its id (ledger.next_movement_id). A constraint cannot require the places, because they become null when the place is deleted.';
+comment on function ledger.require_movement_places() is 'Trigger: requires both places of a new movement, sets its moment to now unless it has one, and sets its transaction and its id (ledger.next_movement_id). Refuses an id and a booking. A constraint cannot require the places, because they become null when the place is deleted.';
 
 CREATE OR REPLACE FUNCTION ledger.require_picked(picks ledger.pick[], found_units ledger.pick[])
  RETURNS void
@@ -32622,13 +35807,17 @@ begin
       'Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available,
       p.product_number, t.requested
     )
+    || coalesce(' Of what lies there, ' || nullif(concat_ws(', ', u.held || ' are on hold',
+      u.expired || ' have expired',
+      u.short || ' are short of the promised shelf life, unless you name their batches'), '') || '.', '')
     || case when e.units > 0
       then format(' Other warehouses hold %s: assign units to them by fulfillmentOrderCreate.', e.units)
       else '' end,
     picks[t.line].field,
-    jsonb_build_object(
-      'available', t.available, 'requested', t.requested, 'productNumber', p.product_number
-    )) order by t.line)
+    jsonb_strip_nulls(jsonb_build_object(
+      'available', t.available, 'requested', t.requested, 'productNumber', p.product_number, 'held', u.held,
+      'expired', u.expired, 'short', u.short
+    ))) order by t.line)
   into errors
   from (
     select r.product_id, r.warehouse_id, sum(r.requested) as requested, sum(r.available) as available,
@@ -32642,14 +35831,78 @@ begin
     ) r group by r.product_id, r.warehouse_id having sum(r.available) < sum(r.requested)
   ) t join erp.product p on p.id = t.product_id join erp.warehouse w on w.id = t.warehouse_id
   cross join lateral (
-    select coalesce(sum(s.quantity), 0) as units from ledger.warehouse_stock s
+    select coalesce(sum(s.quantity - s.held_quantity), 0) as units from ledger.warehouse_stock s
     where s.product_id = t.product_id and s.warehouse_id <> t.warehouse_id
-  ) e;
+  ) e
+  -- What lies there, and is not picked
+  cross join lateral (
+    select sum(b.quantity) filter (where x.is_held) as held,
+      sum(b.quantity) filter (where not x.is_held and x.best_before_date < d.today) as expired,
+      sum(b.quantity) filter (where not x.is_held and x.best_before_date >= d.today) as short
+    from ledger.stock s left join erp.bin_location l on l.id = s.bin_location_id
+    join ledger.batch_stock b on b.stock_id = s.id and b.quantity > 0
+    join erp.batch x on x.id = b.batch_id
+    cross join (select erp.local_date(now()) as today) d
+    where s.product_id = t.product_id and coalesce(s.warehouse_id, l.warehouse_id) = t.warehouse_id
+      and (x.is_held or x.best_before_date - coalesce(p.minimum_remaining_shelf_life_days, 0) < d.today)
+  ) u;
   perform mutation.refuse(errors);
 end
 $function$;
 grant execute on function ledger.require_picked(ledger.pick[],ledger.pick[]) to service_ledger;
-comment on function ledger.require_picked(ledger.pick[],ledger.pick[]) is 'Refuses picks for which not enough units were found. User error INSUFFICIENT_STOCK.';
+comment on function ledger.require_picked(ledger.pick[],ledger.pick[]) is 'Refuses picks for which not enough units were found. Says how many lie there that are not picked. User error INSUFFICIENT_STOCK.';
+
+CREATE OR REPLACE FUNCTION ledger.require_serial_numbers(drafts ledger.draft[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  own constant text[] := '{warehouse,bin_location,stock_container,goods_receipt}';
+  errors jsonb;
+begin
+  with flow as (
+    select d.field, d.batch_id, d.quantity, d.ordinality as line,
+      (d.destination_type = any (own))::integer - (d.source_type = any (own))::integer as direction
+    from unnest(drafts) with ordinality d
+    -- Offset: looked up one by one
+    cross join lateral (
+      select p.has_serial_numbers from erp.product p where p.id = d.product_id offset 0) p
+    where p.has_serial_numbers
+  ),
+  -- By all lines together, so that their order does not matter
+  arrival as (
+    select f.batch_id, sum(f.quantity * f.direction) as change,
+      max(f.line) filter (where f.direction > 0) as line
+    from flow f group by f.batch_id having sum(f.quantity * f.direction) > 0
+  ),
+  fault (line, error) as (
+    select f.line, mutation.user_error('OUT_OF_RANGE',
+      format('A serial number is one unit, not %s.', f.quantity), f.field)
+    from flow f where f.quantity > 1
+    union all
+    select a.line, mutation.user_error('SERIAL_NUMBER_IN_STOCK',
+      format(case when s.units > 0 then 'The unit with the serial number %s is in stock already.'
+        else 'Another line brings the unit with the serial number %s.' end, b.number),
+      case when cardinality(drafts[a.line].field) > 1
+        then trim_array(drafts[a.line].field, 1) || '{batch_id}' else drafts[a.line].field end,
+      jsonb_build_object('serialNumber', b.number))
+    from arrival a
+    cross join lateral (select b.number from erp.batch b where b.id = a.batch_id offset 0) b
+    cross join lateral (
+      select coalesce(sum(x.quantity), 0) as units
+      from ledger.batch_stock x join ledger.stock s on s.id = x.stock_id
+      where x.batch_id = a.batch_id and s.location_type_technical_name = any (own)
+    ) s
+    where s.units + a.change > 1 and not exists (
+      select from flow f where f.batch_id = a.batch_id and f.quantity > 1)
+  )
+  select jsonb_agg(fault.error order by fault.line) into errors from fault;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.require_serial_numbers(ledger.draft[]) to service_ledger;
+comment on function ledger.require_serial_numbers(ledger.draft[]) is 'Refuses movements that would leave more than one unit of a serial number with the merchant: in warehouses, bins, containers and goods receipts together. A unit that was sold may come back. The products are locked, so bookings at the same time see each other. User errors OUT_OF_RANGE, SERIAL_NUMBER_IN_STOCK.';
 
 CREATE OR REPLACE FUNCTION ledger.require_stock(drafts ledger.draft[])
  RETURNS void
@@ -32717,8 +35970,8 @@ $function$;
 grant execute on function ledger.require_stock(ledger.draft[]) to service_ledger;
 comment on function ledger.require_stock(ledger.draft[]) is 'Refuses movements that would leave a real place with a negative quantity of a product or a batch. The locks have been taken. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
 
-CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text)
- RETURNS ledger.booking
+CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
+ RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -32730,7 +35983,7 @@ AS $function$
 declare
   readings ledger.stock_reading[];
   notes jsonb;
-  booking ledger.booking;
+  booked ledger.booked;
 begin
   perform ledger.prepare(lines, 'set');
   readings := ledger.read_counts(lines);
@@ -32742,7 +35995,7 @@ begin
   into notes from unnest(readings) r where r.quantity + r.moved < 0;
   perform mutation.refuse(notes);
 
-  booking := ledger.book(array(
+  booked := ledger.book(array(
     select ledger.adjustment_of(
       d.field, r.product_id, d.difference::integer, r.batch_id, r.place_type, r.place, true)
     from unnest(readings) r
@@ -32750,8 +36003,8 @@ begin
       select r.quantity + r.moved - r.present, mutation.path('lines', r.line, 'quantity')
     ) d (difference, field)
     where r.newer_counted_at is null and d.difference <> 0 order by r.line
-  ), note);
-  perform ledger.note_counts(readings, booking.stock_movements);
+  ), note, '{}', reference, reason);
+  perform ledger.note_counts(readings, booked.stock_movements);
 
   select jsonb_agg(mutation.user_error('COUNT_SUPERSEDED',
     'The place has been counted again since then. This count was recorded, but changes nothing.',
@@ -32761,13 +36014,58 @@ begin
   into notes from unnest(readings) r where r.newer_counted_at is not null;
   perform mutation.warn(notes);
   -- The result includes stock that was right already
-  booking.stocks := array(select r.stock_id from unnest(readings) r group by r.stock_id order by min(r.line));
-  return booking;
+  booked.stocks := array(select r.stock_id from unnest(readings) r group by r.stock_id order by min(r.line));
+  return booked;
 end
 $function$;
-alter function ledger.set_stock(ledger.line[],text) owner to service_ledger;
-grant execute on function ledger.set_stock(ledger.line[],text) to service_writer;
-comment on function ledger.set_stock(ledger.line[],text) is 'Sets stock to a counted quantity: books the difference against stock_correction. With counted_at, movements after that moment are added to the count. A count that is older than a known one changes nothing and adds the warning COUNT_SUPERSEDED.';
+alter function ledger.set_stock(ledger.line[],text,text,text) owner to service_ledger;
+grant execute on function ledger.set_stock(ledger.line[],text,text,text) to service_writer;
+comment on function ledger.set_stock(ledger.line[],text,text,text) is 'Sets stock to a counted quantity: books the difference against stock_correction. With counted_at, movements after that moment are added to the count. A count that is older than a known one changes nothing and adds the warning COUNT_SUPERSEDED.';
+
+CREATE OR REPLACE FUNCTION ledger.settled_until(seen pg_snapshot)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  known constant text := current_setting('service.settled_until', true);
+  oldest constant bigint := pg_snapshot_xmin(seen)::text::bigint;
+  settled timestamptz := now();
+begin
+  if known <> '' then
+    return known::timestamptz;
+  end if;
+  -- Bookings lock their products before they draw their moments. A standby does not know who writes, and in
+  -- another isolation nothing tells what has been committed since
+  if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' or exists (
+    select from pg_locks l
+    where l.relation in ('erp.product'::regclass, 'ledger.stock_movement'::regclass)
+      and l.mode in ('RowShareLock', 'RowExclusiveLock') and l.pid <> pg_backend_pid()
+      and l.database = (select d.oid from pg_database d where d.datname = current_database())
+  ) then
+    settled := coalesce((
+      select w.moment from ledger.writing_since w
+      where w.transaction_id <= oldest order by w.transaction_id desc limit 1
+    ), '-infinity');
+  end if;
+  -- Bookings that were open then, and have ended since
+  settled := least(settled, (
+    select min(m.created_at) - interval '1 microsecond' from (
+      select m.created_at from ledger.stock_movement m
+      where m.transaction_id >= oldest and not pg_visible_in_snapshot(m.transaction_id::text::xid8, seen)
+      -- Not by the index of moments, which would be read from its beginning
+      offset 0
+    ) m
+  ));
+  perform set_config('service.settled_until', settled::text, true);
+  return settled;
+end
+$function$;
+grant execute on function ledger.settled_until(pg_snapshot) to service_ledger;
+grant execute on function ledger.settled_until(pg_snapshot) to service_registrar;
+comment on function ledger.settled_until(pg_snapshot) is 'Returns the moment up to which no booking is missing in a snapshot: no transaction that was open then can have booked earlier. It is the beginning of the reader''s own transaction while nobody writes stock. Otherwise it is the latest moment of ledger.writing_since that is older than all open transactions. Late counts, and movements that are inserted with a moment of their own, can still come. The answer holds for the whole transaction.';
 
 CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], assigned uuid[], note text, OUT stock_movements uuid[], OUT lines uuid[])
  RETURNS record
@@ -32797,7 +36095,135 @@ end
 $function$;
 alter function ledger.ship(uuid,ledger.pick[],uuid[],text) owner to service_ledger;
 grant execute on function ledger.ship(uuid,ledger.pick[],uuid[],text) to service_writer;
-comment on function ledger.ship(uuid,ledger.pick[],uuid[],text) is 'Books units out to an order and ends their promises; fulfillment orders that were assigned for this shipment have promised nothing. Units of picks without a place are taken from the bins of the warehouse by position, then by code. Units outside of any bin come last, and the oldest batch first. Returns the movements, each with its line. Before, ledger.lock_shipment must be called. User error INSUFFICIENT_STOCK, and the user errors of ledger.book.';
+comment on function ledger.ship(uuid,ledger.pick[],uuid[],text) is 'Books units out to an order and ends their promises; fulfillment orders that were assigned for this shipment have promised nothing. Units of picks without a place are taken by ledger.pick_units. Returns the movements, each with its line. Before, ledger.lock_shipment must be called. User error INSUFFICIENT_STOCK, and the user errors of ledger.book.';
+
+CREATE OR REPLACE FUNCTION ledger.shipment_parcels(order_id uuid, batch_id uuid)
+ RETURNS TABLE(fulfillment_numbers text[], tracking_codes text[], address jsonb)
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT DISTINCT f.number
+            FROM ((ledger.stock_movement m
+              CROSS JOIN LATERAL ( SELECT l_1.fulfillment_id
+                    FROM ((ledger.stock_movement_batch b
+                      JOIN erp.fulfillment_stock_movement k ON ((k.stock_movement_id = m.id)))
+                      JOIN erp.fulfillment_line_item l_1 ON ((l_1.id = k.fulfillment_line_item_id)))
+                   WHERE ((b.stock_movement_id = m.id) AND (b.batch_id = shipment_parcels.batch_id))
+                  OFFSET 0) l)
+              CROSS JOIN LATERAL ( SELECT f_1.number
+                    FROM erp.fulfillment f_1
+                   WHERE (f_1.id = l.fulfillment_id)
+                  OFFSET 0) f)
+           WHERE (m.destination_order_id = shipment_parcels.order_id)
+           ORDER BY f.number) AS "array",
+     ARRAY( SELECT DISTINCT c.code
+            FROM (((ledger.stock_movement m
+              CROSS JOIN LATERAL ( SELECT o_1.fulfillment_order_id
+                    FROM (((ledger.stock_movement_batch b
+                      JOIN erp.fulfillment_stock_movement k ON ((k.stock_movement_id = m.id)))
+                      JOIN erp.fulfillment_line_item l ON ((l.id = k.fulfillment_line_item_id)))
+                      JOIN erp.fulfillment_order_line_item o_1 ON ((o_1.id = l.fulfillment_order_line_item_id)))
+                   WHERE ((b.stock_movement_id = m.id) AND (b.batch_id = shipment_parcels.batch_id))
+                  OFFSET 0) o)
+              CROSS JOIN LATERAL ( SELECT s_1.tracking_codes
+                    FROM erp.shipping_label s_1
+                   WHERE ((s_1.fulfillment_order_id = o.fulfillment_order_id) AND (s_1.state = 'created'::text))
+                  OFFSET 0) s)
+              CROSS JOIN LATERAL jsonb_array_elements_text(s.tracking_codes) c(code))
+           WHERE (m.destination_order_id = shipment_parcels.order_id)
+           ORDER BY c.code) AS "array",
+     ( SELECT f.shipping_address
+            FROM erp.fulfillment_order f
+           WHERE ((f.destination_order_id = shipment_parcels.order_id) AND (f.shipping_address IS NOT NULL))
+           ORDER BY f.id DESC
+          LIMIT 1) AS shipping_address;
+END;
+grant execute on function ledger.shipment_parcels(uuid,uuid) to service_api;
+comment on function ledger.shipment_parcels(uuid,uuid) is 'Returns the numbers of the fulfillments that shipped a batch to an order, the tracking codes of their fulfillment orders, and the newest address that the order is shipped to. What the caller may not read is left out.';
+
+CREATE OR REPLACE FUNCTION ledger.span_of(sequence bigint, moment timestamp with time zone)
+ RETURNS ledger.span
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  span ledger.span;
+begin
+  if num_nonnulls(sequence, moment) <> 1 then
+    raise exception 'Either a number or a moment is required.' using errcode = 'UE010';
+  elsif sequence > coalesce(
+    (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0
+  ) or moment is not null and moment > ledger.settled_until(pg_current_snapshot()) then
+    raise exception 'The past is asked for beyond what is settled.' using errcode = 'UE011';
+  end if;
+  select c.id, c.sequence, c.least_id_after, c.greatest_id
+  into span.closing_id, span.after_sequence, span.from_id, span.sure_id
+  from ledger.closing c where c.sequence <= span_of.sequence or c.greatest_moment <= span_of.moment
+  order by c.sequence desc limit 1;
+  select c.greatest_id into span.to_id
+  from ledger.closing c where c.sequence >= span_of.sequence or c.least_moment_after > span_of.moment
+  order by c.sequence limit 1;
+  span.after_sequence := coalesce(span.after_sequence, 0);
+  span.from_id := coalesce(span.from_id, '00000000-0000-0000-0000-000000000000');
+  span.sure_id := coalesce(span.sure_id, '00000000-0000-0000-0000-000000000000');
+  span.to_id := coalesce(span.to_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  return span;
+end
+$function$;
+grant execute on function ledger.span_of(bigint,timestamp with time zone) to service_ledger;
+comment on function ledger.span_of(bigint,timestamp with time zone) is 'Returns what to read for the stock as of the number of a movement, or as of a moment. Refuses both, or none, by SQLSTATE UE010; and by UE011 a number that no movement has yet, and a moment before which a booking may still appear (ledger.settled_until). Callers must be marked by api_meta.plan_by_index.';
+
+CREATE OR REPLACE FUNCTION ledger.stock_card(product_id uuid, place text, warehouse_id uuid, batch_id uuid, since timestamp with time zone, until timestamp with time zone)
+ RETURNS SETOF ledger.card_line
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_material TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  before constant timestamptz := since - interval '1 microsecond';
+  first constant ledger.span := ledger.span_of(null, before);
+  last_id constant uuid := case when until is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+    else (ledger.span_of(null, until - interval '1 microsecond')).to_id end;
+  opening constant bigint := case
+    when batch_id is null then ledger.quantity_as_of(product_id, place, warehouse_id, null, before)
+    when exists (select from erp.batch b where b.id = batch_id and b.product_id = stock_card.product_id)
+      then ledger.batch_quantity_as_of(batch_id, place, null, before, warehouse_id)
+    else 0 end;
+begin
+  if not auth.has_scope('stocks:read') or batch_id is not null and not auth.has_scope('batches:read') then
+    return;
+  end if;
+  return next row (before, null, null, null, null, opening, null, null, null)::ledger.card_line;
+  return query
+  select l.moment, l.movement_id, l.direction, l.booked_at, u.quantity::integer,
+    (opening + sum(u.quantity) over (
+      order by l.moment, l.movement_id, l.direction rows unbounded preceding
+    ))::bigint, l.former_code, l.warehouse_id, l.bin_location_id
+  from ledger.past_leg l
+  left join ledger.stock_movement_batch b
+    on b.stock_movement_id = l.movement_id and b.batch_id = stock_card.batch_id
+  cross join lateral (
+    select case when stock_card.batch_id is null then l.quantity else l.direction * b.quantity end as quantity
+  ) u
+  where l.product_id = stock_card.product_id and l.movement_id between first.from_id and last_id
+    and l.moment >= stock_card.since and l.moment < coalesce(stock_card.until, 'infinity')
+    and u.quantity is not null
+    and case when stock_card.place is not null then l.place = stock_card.place
+      when stock_card.warehouse_id is not null then l.warehouse_id = stock_card.warehouse_id
+      else l.location_type in ('warehouse', 'bin_location') end;
+end
+$function$;
+alter function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) owner to service_ledger;
+grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_api;
+grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_registrar;
+grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_writer;
+comment on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) is 'Returns the stock card of a product, or of a batch of it, in a place, in a warehouse with its bins, or in all warehouses. The first line has the opening balance and no movement. Then each arrival and departure from a moment on follows, up to but without another, in the order in which they happened. Empty without the scopes stocks:read and, for a batch, batches:read.';
 
 CREATE OR REPLACE FUNCTION ledger.take_back(fulfillment_id uuid, note text)
  RETURNS uuid[]
@@ -32907,8 +36333,8 @@ $function$;
 grant execute on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) to service_booker;
 comment on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) is 'Emits the events of several calls, call by call, with the figures as they were after each. Only for ledger.write, which has written the figures after all calls.';
 
-CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text)
- RETURNS ledger.booking
+CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
+ RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -32926,12 +36352,33 @@ begin
     cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) s
     cross join lateral ledger.place_of(l.destination_warehouse_id, l.destination_bin_location_id) d
     order by l.ordinality
-  ), note);
+  ), note, '{}', reference, reason);
 end
 $function$;
-alter function ledger.transfer_stock(ledger.line[],text) owner to service_ledger;
-grant execute on function ledger.transfer_stock(ledger.line[],text) to service_writer;
-comment on function ledger.transfer_stock(ledger.line[],text) is 'Moves stock from one warehouse or bin to another.';
+alter function ledger.transfer_stock(ledger.line[],text,text,text) owner to service_ledger;
+grant execute on function ledger.transfer_stock(ledger.line[],text,text,text) to service_writer;
+comment on function ledger.transfer_stock(ledger.line[],text,text,text) is 'Moves stock from one warehouse or bin to another.';
+
+CREATE OR REPLACE FUNCTION ledger.units_of_batches(batch_ids uuid[])
+ RETURNS TABLE(batch_id uuid, product_id uuid, warehouse_id uuid, quantity bigint)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT b.id,
+     b.product_id,
+     w.id,
+     sum(u.quantity) AS sum
+    FROM (((erp.batch b
+      JOIN ledger.stock s ON (((s.product_id = b.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text])))))
+      JOIN ledger.batch_stock u ON (((u.stock_id = s.id) AND (u.batch_id = b.id) AND (u.quantity > 0))))
+      JOIN erp.warehouse w ON ((w.id = COALESCE(s.warehouse_id, ( SELECT l.warehouse_id
+            FROM erp.bin_location l
+           WHERE (l.id = s.bin_location_id))))))
+   WHERE (b.id = ANY (units_of_batches.batch_ids))
+   GROUP BY b.id, w.id;
+END;
+grant execute on function ledger.units_of_batches(uuid[]) to service_ledger;
+comment on function ledger.units_of_batches(uuid[]) is 'Returns how many units of batches each warehouse has, with its bins. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_figures_of_batch_stock()
  RETURNS trigger
@@ -32979,10 +36426,12 @@ AS $function$
 declare
   broken text;
 begin
-  new.available_quantity := (new.quantity - new.reserved_quantity); -- 'warehouse_stock_available_quantity_follows'
-  if not (((new.quantity >= 0))
+  new.available_quantity := ((new.quantity - new.reserved_quantity) - new.held_quantity); -- 'warehouse_stock_available_quantity_follows'
+  if not (((new.held_quantity >= 0))
+    and ((new.quantity >= 0))
     and ((new.reserved_quantity >= 0))) then
     broken := case
+      when not ((new.held_quantity >= 0)) then 'warehouse_stock_held_quantity_is_not_negative'
       when not ((new.quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative'
       when not ((new.reserved_quantity >= 0)) then 'warehouse_stock_reserved_quantity_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'warehouse_stock', schema = 'ledger',
@@ -33011,6 +36460,25 @@ begin
 end
 $function$;
 comment on function ledger.uphold_rules_of_batch_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.batch_stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_booking()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not (((length(new.reference) <= 255))) then
+    broken := case
+      when not ((length(new.reference) <= 255)) then 'booking_reference_length' end;
+    raise check_violation using constraint = broken, table = 'booking', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'booking', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_rules_of_booking() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.booking that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock()
  RETURNS trigger
@@ -33114,10 +36582,12 @@ AS $function$
 declare
   broken text;
 begin
-  new.available_quantity := (new.quantity - new.reserved_quantity); -- 'warehouse_stock_available_quantity_follows'
-  if not (((new.quantity >= 0))
+  new.available_quantity := ((new.quantity - new.reserved_quantity) - new.held_quantity); -- 'warehouse_stock_available_quantity_follows'
+  if not (((new.held_quantity >= 0))
+    and ((new.quantity >= 0))
     and ((new.reserved_quantity >= 0))) then
     broken := case
+      when not ((new.held_quantity >= 0)) then 'warehouse_stock_held_quantity_is_not_negative'
       when not ((new.quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative'
       when not ((new.reserved_quantity >= 0)) then 'warehouse_stock_reserved_quantity_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'warehouse_stock', schema = 'ledger',
@@ -33127,6 +36597,31 @@ begin
 end
 $function$;
 comment on function ledger.uphold_rules_of_warehouse_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.warehouse_stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.warn_of_hold(batch_ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  -- Orders miss the units as if a booking had taken them away
+  perform ledger.warn_of_promises(array(
+    select row (mutation.path('ids', i.n), u.product_id, u.quantity, null, 'warehouse', u.warehouse_id::text,
+      'special_stock_location', 'stock_correction', 'api')::ledger.draft
+    from unnest(batch_ids) with ordinality i (id, n)
+    join ledger.units_of_batches(batch_ids) u on u.batch_id = i.id
+    order by i.n, u.warehouse_id
+  ));
+end
+$function$;
+alter function ledger.warn_of_hold(uuid[]) owner to service_ledger;
+grant execute on function ledger.warn_of_hold(uuid[]) to service_writer;
+comment on function ledger.warn_of_hold(uuid[]) is 'Warns if orders wait for units of batches that have been put on hold: warning STOCK_PROMISED, as of ledger.warn_of_promises.';
 
 CREATE OR REPLACE FUNCTION ledger.warn_of_promises(drafts ledger.draft[])
  RETURNS void
@@ -33150,12 +36645,15 @@ begin
     return;
   end if;
 
-  with leg (product_id, place_type, place, change, line, field) as (
-    select d.product_id, d.source_type, d.source, - d.quantity, d.ordinality, d.field
-    from unnest(drafts) with ordinality d where d.product_id = any (suspects)
+  -- Units of held batches were available to nobody
+  with moved as (
+    select d.* from unnest(drafts) with ordinality d where d.product_id = any (suspects)
+      and not exists (select from erp.batch b where b.id = d.batch_id and b.is_held)
+  ),
+  leg (product_id, place_type, place, change, line) as (
+    select d.product_id, d.source_type, d.source, - d.quantity, d.ordinality from moved d
     union all
-    select d.product_id, d.destination_type, d.destination, d.quantity, d.ordinality, null
-    from unnest(drafts) with ordinality d where d.product_id = any (suspects)
+    select d.product_id, d.destination_type, d.destination, d.quantity, d.ordinality from moved d
   ),
   change as (
     select leg.product_id, w.id as warehouse_id, w.code, w.is_stock_available_for_sale as is_for_sale,
@@ -33199,7 +36697,7 @@ begin
 end
 $function$;
 grant execute on function ledger.warn_of_promises(ledger.draft[]) to service_ledger;
-comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns if movements, which have been booked, took units that orders wait for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Adds one warning STOCK_PROMISED for the product or, if the product itself is not short, one for each warehouse that is.';
+comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns if movements, which have been booked, took units that orders wait for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Adds one warning STOCK_PROMISED for the product or, if the product itself is not short, one for each warehouse that is. Units of held batches are available to nobody, so they don''t count.';
 
 CREATE OR REPLACE FUNCTION ledger.write(calls ledger.call[], drafts ledger.draft[], changes ledger.place_change[], others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[], steps ledger.place_change[] DEFAULT '{}'::ledger.place_change[], OUT movement_ids uuid[], OUT lacks boolean)
  RETURNS record
@@ -33216,6 +36714,9 @@ begin
     calls[1].cause := events.cause();
   end if;
   movement_ids := ledger.next_movement_ids(cardinality(drafts));
+  if cardinality(drafts) > 0 then
+    insert into ledger.booking select b.* from ledger.bookings_of(calls, movement_ids) b;
+  end if;
   written := ledger.write_rows(calls, drafts, movement_ids, changes, others);
   if written.is_incomplete then
     perform ledger.write_missing(calls, changes, others);
@@ -33228,7 +36729,7 @@ end
 $function$;
 alter function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) owner to service_booker;
 grant execute on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) to service_ledger;
-comment on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) is 'Writes bookings of one call or several: adds movements to the ledger, in the order of their drafts, updates all figures that change, each row once, and emits events. The drafts belong to one call, or each to a call of its own. Then steps are the changes of each call, and the result is the same as one call after the other. Events of a call without a cause get the running mutation as their cause. Returns the movements, and whether available stock that it changed is below 0 now. Everything has been checked and locked before. Callers must be marked by api_meta.plan_by_index.';
+comment on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) is 'Writes bookings of one call or several: adds a row for each call, and movements to the ledger in the order of their drafts. Updates all figures that change, each row once, and emits events. The drafts belong to one call, or each to a call of its own. Then steps are the changes of each call, and the result is the same as one call after the other. Events of a call without a cause get the running mutation as their cause. Returns the movements, and whether available stock that it changed is below 0 now. Everything has been checked and locked before. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.write_assigned(fulfillment_order_id uuid, assignments erp.assignment[])
  RETURNS void
@@ -33329,6 +36830,68 @@ alter function ledger.write_batches(ledger.draft[],uuid[]) owner to service_book
 grant execute on function ledger.write_batches(ledger.draft[],uuid[]) to service_ledger;
 comment on function ledger.write_batches(ledger.draft[],uuid[]) is 'Records which batches movements moved. Only for ledger.book.';
 
+CREATE OR REPLACE FUNCTION ledger.write_closing(last ledger.closing, sequence bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET random_page_cost TO '1.1'
+AS $function$
+declare
+  written ledger.closing;
+begin
+  with leg as materialized (
+    select l.movement_id, l.product_id, l.place, l.location_type, l.warehouse_id, l.direction, l.quantity,
+      l.moment
+    from ledger.movement_sequence s join ledger.past_leg l on l.movement_id = s.movement_id
+    where s.sequence > last.sequence and s.sequence <= write_closing.sequence
+  ),
+  made as (
+    insert into ledger.closing (id, sequence, least_id, least_moment, greatest_id, greatest_moment)
+    select coalesce(last.id, 0) + 1, write_closing.sequence, min(l.movement_id::text collate "C")::uuid,
+      min(l.moment),
+      greatest(max(l.movement_id::text collate "C")::uuid, last.greatest_id),
+      greatest(max(l.moment), last.greatest_moment)
+    from leg l
+    returning *
+  ),
+  balance as (
+    insert into ledger.closing_balance (
+      closing_id, product_id, place, location_type, warehouse_id, quantity
+    )
+    select m.id, x.product_id, x.place, x.location_type, x.warehouse_id, sum(x.quantity)
+    from made m cross join (
+      select b.product_id, b.place, b.location_type, b.warehouse_id, b.quantity
+      from ledger.closing_balance b where b.closing_id = last.id
+      union all
+      select l.product_id, l.place, l.location_type, l.warehouse_id, l.quantity from leg l
+    ) x
+    group by m.id, x.product_id, x.place, x.location_type, x.warehouse_id having sum(x.quantity) <> 0
+    order by x.product_id, x.place
+  ),
+  batch_balance as (
+    insert into ledger.closing_batch_balance (
+      closing_id, batch_id, place, location_type, warehouse_id, quantity
+    )
+    select m.id, x.batch_id, x.place, x.location_type, x.warehouse_id, sum(x.quantity)
+    from made m cross join (
+      select b.batch_id, b.place, b.location_type, b.warehouse_id, b.quantity
+      from ledger.closing_batch_balance b where b.closing_id = last.id
+      union all
+      select b.batch_id, l.place, l.location_type, l.warehouse_id, l.direction * b.quantity
+      from leg l join ledger.stock_movement_batch b on b.stock_movement_id = l.movement_id
+    ) x
+    group by m.id, x.batch_id, x.place, x.location_type, x.warehouse_id having sum(x.quantity) <> 0
+    order by x.batch_id, x.place
+  )
+  select m.* into written from made m;
+  perform ledger.bound_closings(written);
+  return written.id;
+end
+$function$;
+grant execute on function ledger.write_closing(ledger.closing,bigint) to service_recorder;
+comment on function ledger.write_closing(ledger.closing,bigint) is 'Writes the balances as of a number: the balances of the last closing, and what was numbered since. Only for ledger.close_next. Returns the id of the closing.';
+
 CREATE OR REPLACE FUNCTION ledger.write_deliveries(deliveries erp.delivery[], moment timestamp with time zone)
  RETURNS void
  LANGUAGE sql
@@ -33370,8 +36933,8 @@ begin
   select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (calls[1]).cause
   from opened o cross join lateral events.stock_insert_events(o.n) e order by (o.n).id;
   perform ledger.lock_stock(changes);
-  insert into ledger.warehouse_stock (product_id, warehouse_id, quantity, reserved_quantity)
-  select p.product_id, p.warehouse_id, p.change, p.promised
+  insert into ledger.warehouse_stock (product_id, warehouse_id, quantity, reserved_quantity, held_quantity)
+  select p.product_id, p.warehouse_id, p.change, p.promised, p.on_hold
   from ledger.changed_parts(changes, others) p
   where p.warehouse_id is not null and p.position is not null and not exists (
     select from ledger.warehouse_stock h
@@ -33446,8 +37009,11 @@ begin
   part as materialized (select * from ledger.changed_parts(changes, others)),
   in_warehouse as (
     update ledger.warehouse_stock s set quantity = s.quantity + h.change,
-      reserved_quantity = s.reserved_quantity + h.promised, updated_at = today from part h
-    where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id and (h.change, h.promised) <> (0, 0)
+      reserved_quantity = s.reserved_quantity + h.promised, held_quantity = s.held_quantity + h.on_hold,
+      updated_at = today
+    from part h
+    where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id
+      and (h.change, h.promised, h.on_hold) <> (0, 0, 0)
     returning s.available_quantity
   ),
   configured as (
@@ -33462,7 +37028,8 @@ begin
     from (
       select f.product_id, sum(f.change)::integer as change, sum(f.not_for_sale)::integer as not_for_sale,
         sum(f.reserved)::integer as reserved, sum(f.awaited)::integer as awaited, min(f.position) as position
-      from part f group by f.product_id having bool_or((f.change, f.reserved, f.awaited) <> (0, 0, 0))
+      from part f group by f.product_id
+      having bool_or((f.change, f.not_for_sale, f.reserved, f.awaited) <> (0, 0, 0, 0))
     ) h where p.id = h.product_id
     returning with (old as o, new as n) o, n, h.position
   ),
@@ -33481,7 +37048,8 @@ begin
       or exists (select from in_warehouse w where w.available_quantity < 0),
     (select count(*) from in_place) < cardinality(changes)
       or (select count(*) from in_warehouse)
-        < (select count(*) from part h where h.warehouse_id is not null and (h.change, h.promised) <> (0, 0))
+        < (select count(*) from part h
+          where h.warehouse_id is not null and (h.change, h.promised, h.on_hold) <> (0, 0, 0))
   into lacks, is_incomplete;
 end
 $function$;
@@ -33809,7 +37377,9 @@ BEGIN ATOMIC
             FROM pg_attribute a
            WHERE ((a.attrelid = (faults_of_columns.relation)::oid) AND (a.atttypid = ('text'::regtype)::oid) AND (EXISTS ( SELECT
                     FROM pg_index i
-                   WHERE ((i.indrelid = (faults_of_columns.relation)::oid) AND (a.attnum = ANY ((i.indkey)::smallint[]))))))
+                   WHERE ((i.indrelid = (faults_of_columns.relation)::oid) AND (a.attnum = ANY ((i.indkey)::smallint[]))))) AND (NOT (EXISTS ( SELECT
+                    FROM pg_constraint c
+                   WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (a.attnum = ANY (c.conkey)) AND (pg_get_expr(c.conbin, c.conrelid) ~~ '%length(%'::text))))))
          UNION ALL
           SELECT format('select ''NOT_FOUND'', ''There is no such %3$s.'', array[%1$L]
       where w._given ? %1$L and w.%1$I is not null
@@ -33827,7 +37397,7 @@ BEGIN ATOMIC
            WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (e.error IS NOT NULL))) f(query);
 END;
 grant execute on function mutation.faults_of_columns(regclass) to service_writer;
-comment on function mutation.faults_of_columns(regclass) is 'Returns SQL that finds the faults of a row w of mutation.row_faults by itself. It finds nulls in required columns that mutations change, violated checks, foreign keys to missing rows, and texts that are too long for an index. It runs row by row, because reading many long rows again for each rule takes seconds.';
+comment on function mutation.faults_of_columns(regclass) is 'Returns SQL that finds the faults of a row w of mutation.row_faults by itself. It finds nulls in required columns that mutations change, violated checks, foreign keys to missing rows, and texts that are too long for an index and have no check of their length. It runs row by row, because reading many long rows again for each rule takes seconds.';
 
 CREATE OR REPLACE FUNCTION mutation.faults_of_keys(relation regclass)
  RETURNS text
@@ -33960,11 +37530,32 @@ $function$;
 grant execute on function mutation.free_keys(regclass,mutation.upsert_row[],text[]) to service_writer;
 comment on function mutation.free_keys(regclass,mutation.upsert_row[],text[]) is 'Frees unique keys that rows of an upsert take from each other: Postgres checks each row by itself, and would refuse rows that swap keys. Their holders have their own id as a key until they are written, which no event reports.';
 
+CREATE OR REPLACE FUNCTION mutation.has_known_remarks(input jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (((jsonb_strip_nulls(input) - '{lines,comment,reference,reason}'::text[]) = '{}'::jsonb) AND COALESCE((length((input ->> 'reference'::text)) <= 255), true) AND
+         CASE
+             WHEN ((input ->> 'reason'::text) IS NULL) THEN (NOT (EXISTS ( SELECT
+                FROM ledger.process_type t
+               WHERE t.requires_reason)))
+             ELSE (EXISTS ( SELECT
+                FROM ledger.booking_reason r
+               WHERE ((r.code = (has_known_remarks.input ->> 'reason'::text)) AND r.is_active)))
+         END);
+END;
+grant execute on function mutation.has_known_remarks(jsonb) to service_writer;
+comment on function mutation.has_known_remarks(jsonb) is 'Whether the input of a mutation of stock has a reference or a reason that will be accepted, and nothing else beside its lines and its comment.';
+
 CREATE OR REPLACE FUNCTION mutation.joint_calls(calls jsonb)
  RETURNS mutation.joint_call[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  reason_needed constant boolean := exists (select from ledger.process_type t where t.requires_reason);
 begin
   return array(
     select row (c.ordinality, o.operation, f.kind, o.input_type, c.input, l.line, c.key,
@@ -33973,7 +37564,8 @@ begin
       coalesce(o.scopes && string_to_array(c.scopes, ' ')
         and jsonb_array_length(c.input -> 'lines') = 1
         -- What isn't known here, or is seldom said, is left to mutation.run
-        and jsonb_strip_nulls(c.input) - '{lines,comment}'::text[] = '{}'
+        and case when jsonb_strip_nulls(c.input) - '{lines,comment}'::text[] = '{}'
+          then not reason_needed else mutation.has_known_remarks(c.input) end
         and jsonb_strip_nulls(j.line) - array['product_id', f.place, f.destination, f.quantity] = '{}'
         and jsonb_strip_nulls(j.line -> f.place) - '{warehouse_id,bin_location_id}'::text[] = '{}'
         and coalesce(jsonb_strip_nulls(j.line -> f.destination)
@@ -34449,8 +38041,8 @@ begin
   with booked as materialized (
     select * from ledger.book_singles(array(
       -- A call that doesn't fit isn't made, and none that comes after it for its product
-      select row (c.nth, case when c.fits then c.kind end, c.line, c.input ->> 'comment', c.cause
-        )::ledger.single
+      select row (c.nth, case when c.fits then c.kind end, c.line, c.input ->> 'comment', c.cause,
+        c.input ->> 'reference', c.input ->> 'reason')::ledger.single
       from unnest(joint) c
       where not (c.fits and c.repeated is not null) order by c.nth
     ))
@@ -35178,3 +38770,2598 @@ $function$;
 alter function search.unstable_warehouses(text[]) owner to service_searcher;
 grant execute on function search.unstable_warehouses(text[]) to service_api;
 comment on function search.unstable_warehouses(text[]) is 'The ids of rows of api_unstable.warehouses in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+create schema valuation;
+grant usage on schema valuation to service_api;
+grant usage on schema valuation to service_keeper;
+grant usage on schema valuation to service_registrar;
+grant usage on schema valuation to service_writer;
+comment on schema valuation is 'The value of the stock. It is calculated from movements, prices and a method, and kept in reports that close a period.';
+
+create type valuation.entry as (
+  type text,
+  product_id uuid,
+  sequence bigint,
+  stock_movement_id uuid,
+  kind text,
+  quantity bigint,
+  value bigint,
+  pool_quantity bigint,
+  pool_value bigint,
+  last_unit_cost bigint,
+  layers jsonb,
+  landed_expense bigint,
+  variance bigint,
+  goods_receipt_id uuid
+);
+comment on type valuation.entry is 'A result of the calculation: the state of a product, the cost of a movement, a movement between places outside of the stock, or a fault. Amounts are in millionths of the default currency.';
+
+create type valuation.opening_line as (
+  stock_movement_id uuid,
+  unit_value numeric
+);
+comment on type valuation.opening_line is 'Value of the units of a movement.';
+
+create type valuation.pool as (
+  product_id uuid,
+  method text,
+  quantity bigint,
+  value bigint,
+  unit_cost bigint,
+  first_unit_cost bigint,
+  landed_expense bigint,
+  variance bigint,
+  lowered bigint,
+  gone bigint,
+  came bigint,
+  worth bigint,
+  all_came bigint,
+  all_worth bigint,
+  moved bigint,
+  is_unvalued boolean,
+  quantities bigint[],
+  amounts bigint[],
+  receipts uuid[]
+);
+comment on type valuation.pool is 'The stock of a product in the course of a calculation, in millionths. For a period average: what came and its worth, what has gone, what was written down, and all that comes in the period. For first in, first out: units, value and receipt of each layer. The field moved is the value of the units that moved last. The field is_unvalued says whether some of them came without one.';
+
+create type valuation.run as (
+  method text,
+  report_id uuid,
+  report_number integer,
+  after bigint,
+  after_day date,
+  upto bigint,
+  day date,
+  products uuid[]
+);
+comment on type valuation.run is 'A calculation: the method, the closed report that it starts from, and up to where it goes.';
+
+create table valuation.counted_receipt (
+  goods_receipt_id uuid not null,
+  report_id uuid,
+  constraint counted_receipt_goods_receipt_id_fkey FOREIGN KEY (goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE CASCADE,
+  constraint counted_receipt_pkey PRIMARY KEY (goods_receipt_id),
+  constraint counted_receipt_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+);
+CREATE INDEX counted_receipt_report_id_idx ON valuation.counted_receipt USING btree (report_id);
+alter table valuation.counted_receipt enable row level security;
+create policy counted_receipt_delete_writer on valuation.counted_receipt for delete to service_writer using (true);
+create policy counted_receipt_insert_writer on valuation.counted_receipt for insert to service_writer with check (true);
+create policy counted_receipt_select_keeper on valuation.counted_receipt for select to service_keeper using (true);
+create policy counted_receipt_select_writer on valuation.counted_receipt for select to service_writer using (true);
+create policy counted_receipt_update_writer on valuation.counted_receipt for update to service_writer using (true) with check (true);
+grant select on table valuation.counted_receipt to service_keeper;
+grant delete, insert, select, update on table valuation.counted_receipt to service_writer;
+comment on table valuation.counted_receipt is 'Goods receipts that a valid closed report counts: their prices and exchange rates are final.';
+comment on column valuation.counted_receipt.goods_receipt_id is 'The goods receipt.';
+comment on column valuation.counted_receipt.report_id is 'The first report that counts it; null if another program made that report.';
+comment on constraint counted_receipt_goods_receipt_id_fkey on valuation.counted_receipt is '@internal valuation.keep_state looks for the receipts.';
+comment on constraint counted_receipt_report_id_fkey on valuation.counted_receipt is '@internal valuation.keep_state names the report.';
+
+create table valuation.landed_cost (
+  id uuid default uuidv7() not null,
+  goods_receipt_id uuid not null,
+  product_id uuid not null,
+  amount numeric not null,
+  day date not null,
+  sequence bigint not null,
+  note text,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  constraint landed_cost_goods_receipt_id_fkey FOREIGN KEY (goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE RESTRICT,
+  constraint landed_cost_is_an_amount CHECK (((amount <> (0)::numeric) AND (abs(amount) < ('1000000000000'::bigint)::numeric) AND (scale(amount) <= 6))),
+  constraint landed_cost_note_length CHECK ((length(note) <= 1000)),
+  constraint landed_cost_pkey PRIMARY KEY (id),
+  constraint landed_cost_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE
+);
+CREATE INDEX landed_cost_goods_receipt_id_id_idx ON valuation.landed_cost USING btree (goods_receipt_id, id);
+CREATE INDEX landed_cost_product_id_id_idx ON valuation.landed_cost USING btree (product_id, id);
+CREATE INDEX landed_cost_sequence_idx ON valuation.landed_cost USING btree (sequence);
+alter table valuation.landed_cost enable row level security;
+create policy landed_cost_insert_writer on valuation.landed_cost for insert to service_writer with check (true);
+create policy landed_cost_select_api on valuation.landed_cost for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy landed_cost_select_writer on valuation.landed_cost for select to service_writer using (true);
+grant insert, select on table valuation.landed_cost to service_writer;
+grant select (id, goods_receipt_id, product_id, amount, day, note, created_at) on table valuation.landed_cost to service_api;
+comment on table valuation.landed_cost is 'Freight, customs and other costs of purchase that belong to the goods of a receipt.';
+comment on column valuation.landed_cost.goods_receipt_id is 'Goods receipt that the costs belong to.';
+comment on column valuation.landed_cost.product_id is 'Product of the receipt that bears the costs.';
+comment on column valuation.landed_cost.amount is 'Costs of the product in the default currency; negative when earlier ones are taken back.';
+comment on column valuation.landed_cost.day is 'Day in the time zone of the merchant at whose end the costs count.';
+comment on column valuation.landed_cost.sequence is 'Number of the movement in the ledger after which the costs count.';
+comment on column valuation.landed_cost.note is 'Free note, for example the number of the invoice.';
+comment on column valuation.landed_cost.created_at is 'When the costs were booked.';
+comment on constraint landed_cost_goods_receipt_id_fkey on valuation.landed_cost is '@internal valuation.allocate_landed_cost looks it up.';
+comment on constraint landed_cost_is_an_amount on valuation.landed_cost is '@internal valuation.allocate_landed_cost checks the total before it is split.';
+comment on constraint landed_cost_note_length on valuation.landed_cost is '@userError OUT_OF_RANGE note
+The text has more than 1,000 characters.';
+comment on constraint landed_cost_product_id_fkey on valuation.landed_cost is '@internal valuation.allocate_landed_cost takes it from a line of the receipt.';
+comment on index valuation.landed_cost_sequence_idx is 'Finds what belongs to the open period.';
+
+create table valuation.method (
+  id uuid default uuidv7() not null,
+  starts_on date not null,
+  method text not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  constraint method_is_known CHECK ((method = ANY (ARRAY['moving_average'::text, 'period_average'::text, 'fifo'::text]))),
+  constraint method_pkey PRIMARY KEY (id),
+  constraint method_starts_on_is_plausible CHECK (((starts_on >= '1900-01-01'::date) AND (starts_on <= '9999-12-31'::date))),
+  constraint method_starts_on_is_unique UNIQUE (starts_on)
+);
+alter table valuation.method enable row level security;
+create policy method_insert_writer on valuation.method for insert to service_writer with check (true);
+create policy method_select_api on valuation.method for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy method_select_writer on valuation.method for select to service_writer using (true);
+create policy method_update_writer on valuation.method for update to service_writer using (true) with check (true);
+grant insert, select on table valuation.method to service_writer;
+grant select (id, starts_on, method, created_at) on table valuation.method to service_api;
+grant update (method) on table valuation.method to service_writer;
+comment on table valuation.method is 'Methods by which the stock is valued, each from a day on. Before the first, the method is the moving average.';
+comment on column valuation.method.starts_on is 'First day that is valued by the method.';
+comment on column valuation.method.method is 'The method: moving_average, period_average or fifo (first in, first out).';
+comment on column valuation.method.created_at is 'When the method was set.';
+comment on constraint method_is_known on valuation.method is '@internal An enum of the API has these values.';
+comment on constraint method_starts_on_is_plausible on valuation.method is '@userError OUT_OF_RANGE starts_on
+The year must be between 1900 and 9999.';
+comment on constraint method_starts_on_is_unique on valuation.method is '@internal valuation.set_method changes the one that is there.';
+
+create table valuation.opening_value (
+  id uuid default uuidv7() not null,
+  stock_movement_id uuid not null,
+  product_id uuid not null,
+  unit_value numeric not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  updated_at timestamp(0) with time zone,
+  constraint opening_value_is_an_amount CHECK (((unit_value >= (0)::numeric) AND (unit_value < (1000000000)::numeric) AND (scale(unit_value) <= 6))),
+  constraint opening_value_is_one_per_movement UNIQUE (stock_movement_id),
+  constraint opening_value_pkey PRIMARY KEY (id),
+  constraint opening_value_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint opening_value_stock_movement_id_fkey FOREIGN KEY (stock_movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE
+);
+CREATE INDEX opening_value_product_id_id_idx ON valuation.opening_value USING btree (product_id, id);
+alter table valuation.opening_value enable row level security;
+create policy opening_value_insert_writer on valuation.opening_value for insert to service_writer with check (true);
+create policy opening_value_select_api on valuation.opening_value for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy opening_value_select_writer on valuation.opening_value for select to service_writer using (true);
+create policy opening_value_update_writer on valuation.opening_value for update to service_writer using (true) with check (true);
+grant insert, select on table valuation.opening_value to service_writer;
+grant select (id, stock_movement_id, product_id, unit_value, created_at, updated_at) on table valuation.opening_value to service_api;
+grant update (unit_value, updated_at) on table valuation.opening_value to service_writer;
+comment on table valuation.opening_value is 'Values of units that came in without a goods receipt: from initialization, import or a count.';
+comment on column valuation.opening_value.stock_movement_id is 'The movement that brought the units.';
+comment on column valuation.opening_value.product_id is 'Product of the movement.';
+comment on column valuation.opening_value.unit_value is 'Value of one unit without deductible tax, in the default currency.';
+comment on column valuation.opening_value.created_at is 'When the value was first set.';
+comment on column valuation.opening_value.updated_at is 'When the value was last changed.';
+comment on constraint opening_value_is_an_amount on valuation.opening_value is '@internal valuation.set_opening_values checks it for each line.';
+comment on constraint opening_value_is_one_per_movement on valuation.opening_value is '@internal valuation.set_opening_values changes the one that is there.';
+comment on constraint opening_value_product_id_fkey on valuation.opening_value is '@internal It is the product of the movement.';
+comment on constraint opening_value_stock_movement_id_fkey on valuation.opening_value is '@internal valuation.set_opening_values looks it up.';
+
+create table valuation.report (
+  id uuid default uuidv7() not null,
+  number integer,
+  reference_date date not null,
+  sequence bigint not null,
+  method text not null,
+  closed_at timestamp(0) with time zone,
+  voided_at timestamp(0) with time zone,
+  voided_by uuid,
+  currency_code text default 'XXX'::text not null,
+  quantity bigint default 0 not null,
+  value numeric default 0 not null,
+  fault_count bigint default 0 not null,
+  late_entry_count bigint default 0 not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  void_reason text,
+  hash text,
+  previous_hash text,
+  lines_hash text,
+  state_hash text,
+  constraint report_closed_is_complete CHECK ((((closed_at IS NULL) = (number IS NULL)) AND ((closed_at IS NULL) = (hash IS NULL)) AND ((closed_at IS NULL) = (lines_hash IS NULL)) AND ((closed_at IS NULL) = (state_hash IS NULL)))),
+  constraint report_method_is_known CHECK ((method = ANY (ARRAY['moving_average'::text, 'period_average'::text, 'fifo'::text]))),
+  constraint report_pkey PRIMARY KEY (id),
+  constraint report_void_has_a_reason CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
+  constraint report_void_reason_length CHECK ((length(void_reason) <= 1000)),
+  constraint report_void_was_closed CHECK (((voided_at IS NULL) OR (closed_at IS NOT NULL))),
+  constraint report_voided_by_fkey FOREIGN KEY (voided_by) REFERENCES valuation.report(id)
+);
+CREATE UNIQUE INDEX report_has_one_draft ON valuation.report USING btree ((true)) WHERE (closed_at IS NULL);
+CREATE UNIQUE INDEX report_number_is_unique ON valuation.report USING btree (number);
+CREATE INDEX report_voided_by_idx ON valuation.report USING btree (voided_by);
+CREATE TRIGGER announce_update AFTER UPDATE ON valuation.report REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_report_update();
+CREATE TRIGGER keep_report BEFORE DELETE OR UPDATE ON valuation.report FOR EACH ROW WHEN ((old.closed_at IS NOT NULL)) EXECUTE FUNCTION valuation.keep_report();
+alter table valuation.report enable row level security;
+create policy report_delete_writer on valuation.report for delete to service_writer using (true);
+create policy report_insert_writer on valuation.report for insert to service_writer with check (true);
+create policy report_select_api on valuation.report for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy report_select_keeper on valuation.report for select to service_keeper using (true);
+create policy report_select_registrar on valuation.report for select to service_registrar using (true);
+create policy report_select_writer on valuation.report for select to service_writer using (true);
+create policy report_update_writer on valuation.report for update to service_writer using (true) with check (true);
+grant select on table valuation.report to service_keeper;
+grant select on table valuation.report to service_registrar;
+grant delete, insert, select, update on table valuation.report to service_writer;
+grant select (id, number, reference_date, sequence, method, closed_at, voided_at, voided_by, currency_code, quantity, value, fault_count, late_entry_count, created_at, void_reason, hash, previous_hash, lines_hash, state_hash) on table valuation.report to service_api;
+comment on table valuation.report is 'Valuations of the stock at the end of a day. A closed one never changes.';
+comment on column valuation.report.number is 'Number of the report, without gaps; null while it is a draft.';
+comment on column valuation.report.reference_date is 'Day in the time zone of the merchant at whose end the stock is valued.';
+comment on column valuation.report.sequence is 'Number of the last movement that is counted.';
+comment on column valuation.report.method is 'Method by which the stock is valued.';
+comment on column valuation.report.closed_at is 'When the report was closed; null for a draft.';
+comment on column valuation.report.voided_at is 'When the report was declared void; null while it is valid.';
+comment on column valuation.report.voided_by is 'Report that replaces it, if it is void.';
+comment on column valuation.report.currency_code is 'Currency of all amounts: the default one, as ISO code.';
+comment on column valuation.report.quantity is 'Units in stock.';
+comment on column valuation.report.value is 'Value of the stock in cents: the sum of the products, rounded once.';
+comment on column valuation.report.fault_count is 'How often units came in without a price; with faults, a draft cannot be closed.';
+comment on column valuation.report.late_entry_count is 'Movements that belong to days that were closed before.';
+comment on column valuation.report.created_at is 'When the draft was made.';
+comment on column valuation.report.void_reason is 'Why the report was declared void.';
+comment on column valuation.report.hash is 'SHA-256 of the content, with the hash of the report before, as hexadecimal digits; null for drafts.';
+comment on column valuation.report.previous_hash is 'Hash of the report with the number before, also if it is void; null for the first.';
+comment on column valuation.report.lines_hash is 'SHA-256 of the lines, which is part of the hash.';
+comment on column valuation.report.state_hash is 'SHA-256 of what later reports continue from, which is part of the hash.';
+comment on constraint report_closed_is_complete on valuation.report is '@internal valuation.close_report sets all of them.';
+comment on constraint report_method_is_known on valuation.report is '@internal It comes from valuation.method.';
+comment on constraint report_void_has_a_reason on valuation.report is '@internal valuation.void_report sets both.';
+comment on constraint report_void_reason_length on valuation.report is '@internal valuation.void_report refuses longer ones.';
+comment on constraint report_void_was_closed on valuation.report is '@internal valuation.void_report refuses drafts.';
+comment on constraint report_voided_by_fkey on valuation.report is '@internal Functions set it.';
+comment on index valuation.report_has_one_draft is 'There is one draft at most.';
+comment on index valuation.report_number_is_unique is 'Reports are closed one after another.';
+
+create table valuation.report_cost (
+  report_id uuid not null,
+  stock_movement_id uuid not null,
+  product_id uuid not null,
+  order_id uuid,
+  kind text not null,
+  quantity integer not null,
+  value numeric not null,
+  constraint report_cost_pkey PRIMARY KEY (report_id, stock_movement_id),
+  constraint report_cost_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+);
+CREATE INDEX report_cost_stock_movement_id_idx ON valuation.report_cost USING btree (stock_movement_id);
+CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_cost REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_cost REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_cost REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+alter table valuation.report_cost enable row level security;
+create policy report_cost_delete_writer on valuation.report_cost for delete to service_writer using (true);
+create policy report_cost_insert_writer on valuation.report_cost for insert to service_writer with check (true);
+create policy report_cost_select_writer on valuation.report_cost for select to service_writer using (true);
+create policy report_cost_update_writer on valuation.report_cost for update to service_writer using (true) with check (true);
+grant delete, insert, select, update on table valuation.report_cost to service_writer;
+comment on table valuation.report_cost is 'Values that movements of a period brought to the stock, or took from it.';
+comment on column valuation.report_cost.report_id is 'The report.';
+comment on column valuation.report_cost.stock_movement_id is 'The movement, which may have been deleted since.';
+comment on column valuation.report_cost.product_id is 'The product, which may have been deleted since.';
+comment on column valuation.report_cost.order_id is 'Order that the units went to or came from; null for others.';
+comment on column valuation.report_cost.kind is 'Kind of the other place, or the name of a special one.';
+comment on column valuation.report_cost.quantity is 'Units that came in; negative for units that went out.';
+comment on column valuation.report_cost.value is 'Value that came in; negative for value that went out.';
+comment on constraint report_cost_report_id_fkey on valuation.report_cost is '@internal valuation.fill_report names the report.';
+comment on index valuation.report_cost_stock_movement_id_idx is 'For valuation.cost_of_fulfillment.';
+
+create table valuation.report_fault (
+  id uuid default uuidv7() not null,
+  report_id uuid not null,
+  code text not null,
+  product_id uuid not null,
+  stock_movement_id uuid not null,
+  goods_receipt_id uuid,
+  constraint report_fault_pkey PRIMARY KEY (id),
+  constraint report_fault_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+);
+CREATE INDEX report_fault_goods_receipt_id_idx ON valuation.report_fault USING btree (goods_receipt_id);
+CREATE INDEX report_fault_product_id_idx ON valuation.report_fault USING btree (product_id);
+CREATE INDEX report_fault_report_id_id_idx ON valuation.report_fault USING btree (report_id, id);
+alter table valuation.report_fault enable row level security;
+create policy report_fault_delete_writer on valuation.report_fault for delete to service_writer using (true);
+create policy report_fault_insert_writer on valuation.report_fault for insert to service_writer with check (true);
+create policy report_fault_select_api on valuation.report_fault for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy report_fault_select_writer on valuation.report_fault for select to service_writer using (true);
+create policy report_fault_update_writer on valuation.report_fault for update to service_writer using (true) with check (true);
+grant delete, insert, select, update on table valuation.report_fault to service_writer;
+grant select (id, report_id, code, product_id, stock_movement_id, goods_receipt_id) on table valuation.report_fault to service_api;
+comment on table valuation.report_fault is 'Units that had no value when the draft of a report was made, at most 10,000 of a draft.';
+comment on column valuation.report_fault.report_id is 'The draft.';
+comment on column valuation.report_fault.code is 'Code of what is missing: PRICE_MISSING.';
+comment on column valuation.report_fault.product_id is 'Product of the units.';
+comment on column valuation.report_fault.stock_movement_id is 'Movement by which the units came in.';
+comment on column valuation.report_fault.goods_receipt_id is 'Goods receipt of which a line has no price; null for other movements.';
+comment on constraint report_fault_report_id_fkey on valuation.report_fault is '@internal valuation.fill_report names the report.';
+
+create table valuation.report_late_entry (
+  id uuid default uuidv7() not null,
+  report_id uuid not null,
+  stock_movement_id uuid not null,
+  product_id uuid not null,
+  day date not null,
+  quantity integer not null,
+  value numeric not null,
+  constraint report_late_entry_pkey PRIMARY KEY (id),
+  constraint report_late_entry_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+);
+CREATE INDEX report_late_entry_product_id_idx ON valuation.report_late_entry USING btree (product_id);
+CREATE INDEX report_late_entry_report_id_id_idx ON valuation.report_late_entry USING btree (report_id, id);
+CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_late_entry REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_late_entry REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_late_entry REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+alter table valuation.report_late_entry enable row level security;
+create policy report_late_entry_delete_writer on valuation.report_late_entry for delete to service_writer using (true);
+create policy report_late_entry_insert_writer on valuation.report_late_entry for insert to service_writer with check (true);
+create policy report_late_entry_select_api on valuation.report_late_entry for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy report_late_entry_select_writer on valuation.report_late_entry for select to service_writer using (true);
+create policy report_late_entry_update_writer on valuation.report_late_entry for update to service_writer using (true) with check (true);
+grant delete, insert, select, update on table valuation.report_late_entry to service_writer;
+grant select (id, report_id, stock_movement_id, product_id, day, quantity, value) on table valuation.report_late_entry to service_api;
+comment on table valuation.report_late_entry is 'Movements that a report counts although they belong to a day that was closed before: they were numbered late, or correct a count of such a day.';
+comment on column valuation.report_late_entry.report_id is 'The report that counts the movement.';
+comment on column valuation.report_late_entry.stock_movement_id is 'The movement.';
+comment on column valuation.report_late_entry.product_id is 'Product of the movement.';
+comment on column valuation.report_late_entry.day is 'Day to which it belongs: of the count, else of the booking, in the time zone of the merchant.';
+comment on column valuation.report_late_entry.quantity is 'Units of the movement.';
+comment on column valuation.report_late_entry.value is 'Value of the units; negative when they went out.';
+comment on constraint report_late_entry_report_id_fkey on valuation.report_late_entry is '@internal valuation.fill_report names the report.';
+
+create table valuation.report_outside (
+  report_id uuid not null,
+  place_type text not null,
+  place text not null,
+  product_id uuid not null,
+  quantity bigint not null,
+  value numeric not null,
+  constraint report_outside_pkey PRIMARY KEY (report_id, place, product_id),
+  constraint report_outside_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+);
+CREATE INDEX report_outside_place_product_id_idx ON valuation.report_outside USING btree (place, product_id);
+CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_outside REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_outside REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_outside REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+alter table valuation.report_outside enable row level security;
+create policy report_outside_delete_writer on valuation.report_outside for delete to service_writer using (true);
+create policy report_outside_insert_writer on valuation.report_outside for insert to service_writer with check (true);
+create policy report_outside_select_writer on valuation.report_outside for select to service_writer using (true);
+create policy report_outside_update_writer on valuation.report_outside for update to service_writer using (true) with check (true);
+grant delete, insert, select, update on table valuation.report_outside to service_writer;
+comment on table valuation.report_outside is 'Goods in orders, return orders and goods receipts, with the value at which they left the stock. Of a period, only places that changed.';
+comment on column valuation.report_outside.report_id is 'The report.';
+comment on column valuation.report_outside.place_type is 'Kind of place: order, return_order or goods_receipt.';
+comment on column valuation.report_outside.place is 'Id of the place, which may have been deleted since.';
+comment on column valuation.report_outside.product_id is 'The product, which may have been deleted since.';
+comment on column valuation.report_outside.quantity is 'Units in the place that came with a value.';
+comment on column valuation.report_outside.value is 'Value of these units in the default currency.';
+comment on constraint report_outside_pkey on valuation.report_outside is '@internal valuation.keep_places takes places from movements.';
+comment on constraint report_outside_report_id_fkey on valuation.report_outside is '@internal valuation.keep_places names the report.';
+comment on index valuation.report_outside_place_product_id_idx is 'Finds the value that goods had when they left.';
+
+create table valuation.report_product (
+  report_id uuid not null,
+  product_id uuid not null,
+  product_number text not null,
+  quantity bigint not null,
+  value numeric not null,
+  last_unit_cost numeric,
+  layers jsonb,
+  landed_expense numeric not null,
+  variance numeric not null,
+  constraint report_product_pkey PRIMARY KEY (report_id, product_id),
+  constraint report_product_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+);
+CREATE INDEX report_product_product_id_idx ON valuation.report_product USING btree (product_id);
+CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_product REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_product REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_product REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+alter table valuation.report_product enable row level security;
+create policy report_product_delete_writer on valuation.report_product for delete to service_writer using (true);
+create policy report_product_insert_writer on valuation.report_product for insert to service_writer with check (true);
+create policy report_product_select_writer on valuation.report_product for select to service_writer using (true);
+create policy report_product_update_writer on valuation.report_product for update to service_writer using (true) with check (true);
+grant delete, insert, select, update on table valuation.report_product to service_writer;
+comment on table valuation.report_product is 'Units and value of a product at the end of a report''s day.';
+comment on column valuation.report_product.report_id is 'The report.';
+comment on column valuation.report_product.product_id is 'The product, which may have been deleted since.';
+comment on column valuation.report_product.product_number is 'Number of the product when the report was made.';
+comment on column valuation.report_product.quantity is 'Units in all warehouses.';
+comment on column valuation.report_product.value is 'Value of these units in the default currency.';
+comment on column valuation.report_product.last_unit_cost is 'Value of one unit when it was last known; null if it never was.';
+comment on column valuation.report_product.layers is 'Units and value by arrival, the oldest first; null unless the method is first in, first out.';
+comment on column valuation.report_product.landed_expense is 'Costs of purchase of the period whose goods had left before, and so are cost of goods sold.';
+comment on column valuation.report_product.variance is 'Write-downs of the period that found no value to lower; negative for write-ups without units.';
+comment on constraint report_product_report_id_fkey on valuation.report_product is '@internal valuation.fill_report names the report.';
+comment on index valuation.report_product_product_id_idx is 'For valuation.keep_counted.';
+
+create table valuation.report_warehouse (
+  report_id uuid not null,
+  product_id uuid not null,
+  warehouse_id uuid,
+  warehouse_code text,
+  quantity bigint not null,
+  value numeric not null,
+  id uuid default uuidv7() not null,
+  product_number text not null,
+  unit_cost numeric not null,
+  amount numeric not null,
+  constraint report_warehouse_pkey PRIMARY KEY (id),
+  constraint report_warehouse_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+);
+CREATE INDEX report_warehouse_product_id_idx ON valuation.report_warehouse USING btree (product_id);
+CREATE INDEX report_warehouse_report_id_id_idx ON valuation.report_warehouse USING btree (report_id, id);
+CREATE INDEX report_warehouse_warehouse_id_idx ON valuation.report_warehouse USING btree (warehouse_id);
+CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_warehouse REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_warehouse REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_warehouse REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
+alter table valuation.report_warehouse enable row level security;
+create policy report_warehouse_delete_writer on valuation.report_warehouse for delete to service_writer using (true);
+create policy report_warehouse_insert_writer on valuation.report_warehouse for insert to service_writer with check (true);
+create policy report_warehouse_select_api on valuation.report_warehouse for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy report_warehouse_select_writer on valuation.report_warehouse for select to service_writer using (true);
+create policy report_warehouse_update_writer on valuation.report_warehouse for update to service_writer using (true) with check (true);
+grant delete, insert, select, update on table valuation.report_warehouse to service_writer;
+grant select (report_id, product_id, warehouse_id, warehouse_code, quantity, id, product_number, unit_cost, amount) on table valuation.report_warehouse to service_api;
+comment on table valuation.report_warehouse is 'The share of each warehouse in the value of a product.';
+comment on column valuation.report_warehouse.report_id is 'The report.';
+comment on column valuation.report_warehouse.product_id is 'The product, which may have been deleted since.';
+comment on column valuation.report_warehouse.warehouse_id is 'The warehouse, which may have been deleted since; null for units in no warehouse.';
+comment on column valuation.report_warehouse.warehouse_code is 'Code of the warehouse when the report was made.';
+comment on column valuation.report_warehouse.quantity is 'Units in the warehouse.';
+comment on column valuation.report_warehouse.value is 'Value of these units in the default currency.';
+comment on column valuation.report_warehouse.product_number is 'Number of the product when the report was made.';
+comment on column valuation.report_warehouse.unit_cost is 'Value of a unit of the product in all warehouses, rounded to six decimals.';
+comment on column valuation.report_warehouse.amount is 'The value in cents. The lines of a report add up to its value, by largest remainder.';
+comment on constraint report_warehouse_report_id_fkey on valuation.report_warehouse is '@internal valuation.fill_report names the report.';
+
+create table valuation.write_down (
+  id uuid default uuidv7() not null,
+  product_id uuid not null,
+  amount numeric not null,
+  day date not null,
+  sequence bigint not null,
+  reason text not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  constraint write_down_is_an_amount CHECK (((amount <> (0)::numeric) AND (abs(amount) < ('1000000000000'::bigint)::numeric) AND (scale(amount) <= 6))),
+  constraint write_down_pkey PRIMARY KEY (id),
+  constraint write_down_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint write_down_reason_is_not_blank CHECK ((NOT erp.is_blank(reason))),
+  constraint write_down_reason_length CHECK ((length(reason) <= 1000))
+);
+CREATE INDEX write_down_product_id_id_idx ON valuation.write_down USING btree (product_id, id);
+CREATE INDEX write_down_sequence_idx ON valuation.write_down USING btree (sequence);
+alter table valuation.write_down enable row level security;
+create policy write_down_insert_writer on valuation.write_down for insert to service_writer with check (true);
+create policy write_down_select_api on valuation.write_down for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy write_down_select_writer on valuation.write_down for select to service_writer using (true);
+grant insert, select on table valuation.write_down to service_writer;
+grant select (id, product_id, amount, day, reason, created_at) on table valuation.write_down to service_api;
+comment on table valuation.write_down is 'Bookings that lower the value of a product without moving units.';
+comment on column valuation.write_down.product_id is 'Product whose value falls.';
+comment on column valuation.write_down.amount is 'Amount by which the value falls, in the default currency; negative when it rises again.';
+comment on column valuation.write_down.day is 'Day in the time zone of the merchant at whose end the write-down counts.';
+comment on column valuation.write_down.sequence is 'Number of the movement in the ledger after which the write-down counts.';
+comment on column valuation.write_down.reason is 'Why the value fell, or rose again.';
+comment on column valuation.write_down.created_at is 'When it was booked.';
+comment on constraint write_down_is_an_amount on valuation.write_down is '@internal valuation.write_down checks it.';
+comment on constraint write_down_product_id_fkey on valuation.write_down is '@userError NOT_FOUND product_id
+There is no such product.';
+comment on constraint write_down_reason_is_not_blank on valuation.write_down is '@userError INVALID reason
+A write-down needs a reason.';
+comment on constraint write_down_reason_length on valuation.write_down is '@userError OUT_OF_RANGE reason
+The text has more than 1,000 characters.';
+comment on index valuation.write_down_sequence_idx is 'Finds what belongs to the open period.';
+
+create view valuation.proof with (security_invoker=true) as
+ WITH report AS (
+         SELECT r.id,
+            r.number,
+            r.sequence,
+            r.voided_at IS NULL AS is_valid,
+            r.*::valuation.report AS stored,
+            row_number() OVER (ORDER BY r.number) AS place,
+            lag(r.hash) OVER (ORDER BY r.number) AS hash_before,
+            ROW(r.method, b.id, b.number, COALESCE(b.sequence, 0::bigint), b.reference_date, r.sequence, r.reference_date, NULL::uuid[])::valuation.run AS run
+           FROM valuation.report r
+             LEFT JOIN LATERAL ( SELECT b_1.id,
+                    b_1.number,
+                    b_1.reference_date,
+                    b_1.sequence,
+                    b_1.method,
+                    b_1.closed_at,
+                    b_1.voided_at,
+                    b_1.voided_by,
+                    b_1.currency_code,
+                    b_1.quantity,
+                    b_1.value,
+                    b_1.fault_count,
+                    b_1.late_entry_count,
+                    b_1.created_at,
+                    b_1.void_reason,
+                    b_1.hash,
+                    b_1.previous_hash,
+                    b_1.lines_hash,
+                    b_1.state_hash
+                   FROM valuation.report b_1
+                  WHERE b_1.closed_at IS NOT NULL AND b_1.voided_at IS NULL AND b_1.number < r.number
+                  ORDER BY b_1.number DESC
+                 LIMIT 1) b ON true
+          WHERE r.closed_at IS NOT NULL
+        ), entry AS MATERIALIZED (
+         SELECT r.id AS report_id,
+            e.type,
+            e.product_id,
+            e.sequence,
+            e.stock_movement_id,
+            e.kind,
+            e.quantity,
+            e.value,
+            e.pool_quantity,
+            e.pool_value,
+            e.last_unit_cost,
+            e.layers,
+            e.landed_expense,
+            e.variance,
+            e.goods_receipt_id
+           FROM report r
+             CROSS JOIN LATERAL valuation.entries(r.run, true) e(type, product_id, sequence, stock_movement_id, kind, quantity, value, pool_quantity, pool_value, last_unit_cost, layers, landed_expense, variance, goods_receipt_id)
+          WHERE r.is_valid AND (e.type = ANY (ARRAY['state'::text, 'cost'::text]))
+        ), product AS (
+         SELECT s.report_id,
+            s.product_id,
+            s.product_number,
+            s.quantity,
+            s.value,
+            s.last_unit_cost,
+            s.layers,
+            s.landed_expense,
+            s.variance
+           FROM valuation.report_product s
+             JOIN report r ON r.id = s.report_id AND r.is_valid
+             JOIN erp.product p ON p.id = s.product_id
+        ), cost AS (
+         SELECT c.report_id,
+            c.stock_movement_id,
+            c.product_id,
+            c.order_id,
+            c.kind,
+            c.quantity,
+            c.value
+           FROM valuation.report_cost c
+             JOIN report r ON r.id = c.report_id AND r.is_valid
+             JOIN ledger.stock_movement m ON m.id = c.stock_movement_id
+        ), newest AS (
+         SELECT r.id,
+            r.sequence
+           FROM report r
+          WHERE r.is_valid
+          ORDER BY r.number DESC
+         LIMIT 1
+        ), balance AS (
+         SELECT f.product_id,
+            sum(f.quantity) AS quantity
+           FROM newest n
+             JOIN ledger.movement_sequence s ON s.sequence <= n.sequence
+             JOIN ledger.flow f ON f.movement_id = s.movement_id
+          WHERE f.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])
+          GROUP BY f.product_id
+        ), figures(figure, id, stored, expected) AS (
+         SELECT 'report.number'::text AS "?column?",
+            r.id::text AS id,
+            r.number::text AS number,
+            r.place::text AS place
+           FROM report r
+        UNION ALL
+         SELECT 'report.previous_hash'::text,
+            r.id::text AS id,
+            (r.stored).previous_hash AS previous_hash,
+            r.hash_before
+           FROM report r
+        UNION ALL
+         SELECT 'report.lines_hash'::text,
+            r.id::text AS id,
+            (r.stored).lines_hash AS lines_hash,
+            valuation.lines_hash(r.id) AS lines_hash
+           FROM report r
+        UNION ALL
+         SELECT 'report.state_hash'::text,
+            r.id::text AS id,
+            (r.stored).state_hash AS state_hash,
+            valuation.state_hash(r.id) AS state_hash
+           FROM report r
+        UNION ALL
+         SELECT 'report.hash'::text,
+            r.id::text AS id,
+            (r.stored).hash AS hash,
+            valuation.report_hash(r.stored) AS report_hash
+           FROM report r
+        UNION ALL
+         SELECT 'report.value'::text,
+            r.id::text AS id,
+            round((r.stored).value, 2)::text AS round,
+            round(COALESCE(sum(w.amount), 0::numeric), 2)::text AS round
+           FROM report r
+             LEFT JOIN valuation.report_warehouse w ON w.report_id = r.id
+          GROUP BY r.id, r.stored
+        UNION ALL
+         SELECT 'report.quantity'::text,
+            r.id::text AS id,
+            (r.stored).quantity::text AS quantity,
+            COALESCE(sum(w.quantity), 0::numeric)::text AS "coalesce"
+           FROM report r
+             LEFT JOIN valuation.report_warehouse w ON w.report_id = r.id
+          GROUP BY r.id, r.stored
+        UNION ALL
+         SELECT 'report_product.shares'::text,
+            (p.report_id || ' '::text) || p.product_id,
+            round(p.value, 6)::text AS round,
+            round(sum(w.value), 6)::text AS round
+           FROM product p
+             JOIN valuation.report_warehouse w ON w.report_id = p.report_id AND w.product_id = p.product_id
+          GROUP BY p.report_id, p.product_id, p.value
+        UNION ALL
+         SELECT 'report_product.quantity'::text,
+            COALESCE(p.product_id, b.product_id)::text AS "coalesce",
+            COALESCE(p.quantity, 0::bigint)::text AS "coalesce",
+            COALESCE(b.quantity, 0::bigint)::text AS "coalesce"
+           FROM ( SELECT p_1.report_id,
+                    p_1.product_id,
+                    p_1.product_number,
+                    p_1.quantity,
+                    p_1.value,
+                    p_1.last_unit_cost,
+                    p_1.layers,
+                    p_1.landed_expense,
+                    p_1.variance
+                   FROM product p_1
+                     JOIN newest n ON n.id = p_1.report_id) p
+             FULL JOIN balance b ON b.product_id = p.product_id
+        UNION ALL
+         SELECT 'report_product.value'::text,
+            (COALESCE(p.report_id, e.report_id) || ' '::text) || COALESCE(p.product_id, e.product_id),
+            concat_ws(' '::text, COALESCE(p.quantity, 0::bigint), round(COALESCE(p.value, 0::numeric), 6), p.layers) AS concat_ws,
+            concat_ws(' '::text, COALESCE(e.quantity, 0::bigint), round(COALESCE(e.value, 0::bigint)::numeric / 1000000.0, 6), e.layers) AS concat_ws
+           FROM product p
+             FULL JOIN ( SELECT e_1.report_id,
+                    e_1.type,
+                    e_1.product_id,
+                    e_1.sequence,
+                    e_1.stock_movement_id,
+                    e_1.kind,
+                    e_1.quantity,
+                    e_1.value,
+                    e_1.pool_quantity,
+                    e_1.pool_value,
+                    e_1.last_unit_cost,
+                    e_1.layers,
+                    e_1.landed_expense,
+                    e_1.variance,
+                    e_1.goods_receipt_id
+                   FROM entry e_1
+                  WHERE e_1.type = 'state'::text) e ON e.report_id = p.report_id AND e.product_id = p.product_id
+        UNION ALL
+         SELECT 'report_cost.value'::text,
+            (COALESCE(c.report_id, e.report_id) || ' '::text) || COALESCE(c.stock_movement_id, e.stock_movement_id),
+            round(COALESCE(c.value, 0::numeric), 6)::text AS round,
+            round(COALESCE(e.value, 0::bigint)::numeric / 1000000.0, 6)::text AS round
+           FROM cost c
+             FULL JOIN ( SELECT e_1.report_id,
+                    e_1.type,
+                    e_1.product_id,
+                    e_1.sequence,
+                    e_1.stock_movement_id,
+                    e_1.kind,
+                    e_1.quantity,
+                    e_1.value,
+                    e_1.pool_quantity,
+                    e_1.pool_value,
+                    e_1.last_unit_cost,
+                    e_1.layers,
+                    e_1.landed_expense,
+                    e_1.variance,
+                    e_1.goods_receipt_id
+                   FROM entry e_1
+                  WHERE e_1.type = 'cost'::text) e ON e.report_id = c.report_id AND e.stock_movement_id = c.stock_movement_id
+        )
+ SELECT figure,
+    id,
+    stored,
+    expected
+   FROM figures
+  WHERE stored IS DISTINCT FROM expected;
+comment on view valuation.proof is 'Figures of closed reports that differ from their lines, from the ledger, from the report before and what happened since, and hashes that do not fit. Must always be empty.';
+
+CREATE OR REPLACE FUNCTION valuation.allocate_landed_cost(goods_receipt_id uuid, amount numeric, currency_id uuid, basis text, products uuid[], note text, day date)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  booked_on constant date := coalesce(day, erp.local_date(now()));
+  receipt erp.goods_receipt;
+  costs numeric;
+  at bigint;
+  ids uuid[];
+begin
+  perform valuation.lock();
+  select * into receipt from erp.goods_receipt r where r.id = allocate_landed_cost.goods_receipt_id;
+  if not found then
+    perform mutation.refuse_missing('goods receipt', '{goods_receipt_id}');
+  elsif receipt.type = 'Customer' then
+    perform mutation.refuse('INVALID', 'Goods that come back from customers bear no costs.',
+      '{goods_receipt_id}');
+  elsif receipt.state in ('draft', 'created') then
+    perform mutation.refuse('INVALID_STATE_TRANSITION',
+      format('The receipt is %s: approve it first.', receipt.state), '{goods_receipt_id}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(products), 250, '{product_ids}');
+  costs := case when currency_id is null then amount
+    else erp.in_default_currency(amount, (
+      select case when c.id = receipt.currency_id then receipt.currency_factor else f.factor end
+      from erp.currency c
+      cross join lateral erp.currency_factor_at(c.id, booked_on::timestamp at time zone 'UTC') f
+      where c.id = allocate_landed_cost.currency_id)) end;
+  if costs is null then
+    perform mutation.refuse_missing('currency', '{currency_id}');
+  elsif costs = 0 or abs(costs) >= 1000000000 or scale(costs) > 6 then
+    perform mutation.refuse('OUT_OF_RANGE',
+      'The amount is zero, or as much as a billion, or has more than six decimals.', '{amount}');
+  end if;
+  perform valuation.refuse_weights(receipt, basis, products);
+  at := valuation.position_of(booked_on);
+  with share as (
+    select w.product_ids[s.n] as product_id, s.share
+    from (
+      select array_agg(c.product_id order by c.product_id) as product_ids,
+        array_agg(c.weight order by c.product_id) as weights
+      from valuation.cost_weights(receipt, basis, products) c
+    ) w
+    cross join lateral unnest(erp.shares(costs, w.weights)) with ordinality s (share, n)
+  ), booked as (
+    insert into valuation.landed_cost as l (goods_receipt_id, product_id, amount, day, sequence, note)
+    select receipt.id, s.product_id, s.share, booked_on, at, allocate_landed_cost.note
+    from share s where s.share <> 0 order by s.product_id returning l.id
+  )
+  select array_agg(b.id order by b.id) into ids from booked b;
+  if exists (select from valuation.landed_cost l where l.goods_receipt_id = receipt.id
+    group by l.product_id having sum(l.amount) < 0) then
+    perform mutation.refuse('OUT_OF_RANGE', 'More would be taken back than was allocated.', '{amount}');
+  end if;
+  return ids;
+end
+$function$;
+grant execute on function valuation.allocate_landed_cost(uuid,numeric,uuid,text,uuid[],text,date) to service_writer;
+comment on function valuation.allocate_landed_cost(uuid,numeric,uuid,text,uuid[],text,date) is 'Divides costs of purchase among the products of a goods receipt by value, quantity or weight. A foreign currency is converted by the rate of the receipt if it has this currency, otherwise by the rate of the day. Returns the ids of the parts. User errors NOT_FOUND, INVALID, INVALID_STATE_TRANSITION, OUT_OF_RANGE, PRICE_MISSING, TOO_MANY_LINES, PERIOD_CLOSED.';
+
+CREATE OR REPLACE FUNCTION valuation.await_closing(goods_receipt_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from erp.goods_receipt r
+    where r.id = goods_receipt_id and r.state not in ('draft', 'created')
+  ) then
+    perform valuation.lock_shared();
+  end if;
+end
+$function$;
+grant execute on function valuation.await_closing(uuid) to service_keeper;
+grant execute on function valuation.await_closing(uuid) to service_writer;
+comment on function valuation.await_closing(uuid) is 'Waits while a stock valuation report is being closed, which may count the receipt, and keeps others from closing one until the end of the transaction. Receipts whose goods are not there yet wait for nothing.';
+
+CREATE OR REPLACE FUNCTION valuation.bookings(run valuation.run)
+ RETURNS TABLE(id uuid, product_id uuid, sequence bigint, kind text, amount numeric, goods_receipt_id uuid, received bigint)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT b.id,
+     b.product_id,
+     b.sequence,
+     b.kind,
+     b.amount,
+     b.goods_receipt_id,
+     b.received
+    FROM ( SELECT c.id,
+             c.product_id,
+             c.sequence,
+             c.day,
+             'landed_cost'::text AS kind,
+             c.amount,
+             c.goods_receipt_id,
+             valuation.received_of(c.goods_receipt_id, c.product_id, c.sequence) AS received
+            FROM valuation.landed_cost c
+         UNION ALL
+          SELECT w.id,
+             w.product_id,
+             w.sequence,
+             w.day,
+             'write_down'::text,
+             w.amount,
+             NULL::uuid,
+             NULL::bigint
+            FROM valuation.write_down w) b
+   WHERE ((b.sequence <= (bookings.run).upto) AND ((b.sequence > (bookings.run).after) OR (b.day > (bookings.run).after_day)) AND (((bookings.run).day IS NULL) OR (b.day <= (bookings.run).day)) AND (((bookings.run).products IS NULL) OR (b.product_id = ANY ((bookings.run).products))) AND ((b.kind <> 'landed_cost'::text) OR (b.received IS NOT NULL)));
+END;
+grant execute on function valuation.bookings(valuation.run) to service_writer;
+comment on function valuation.bookings(valuation.run) is 'Returns the costs of purchase and write-downs of the open period. received has the units of the receipt that had come into stock.';
+
+CREATE OR REPLACE FUNCTION valuation.close_report(report_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  target valuation.report;
+  newest valuation.report;
+begin
+  perform valuation.lock();
+  select * into target from valuation.report r where r.id = report_id;
+  if not found then
+    perform mutation.refuse_missing('stock valuation report', '{id}');
+  elsif target.closed_at is not null then
+    perform mutation.refuse('PERIOD_CLOSED', format('Report %s is closed already.', target.number), '{id}');
+  end if;
+  -- Prices may have changed since the draft was made, and movements may have been numbered
+  newest := valuation.newest_report();
+  target.sequence := greatest(valuation.cut(target.reference_date), newest.sequence);
+  target.method := valuation.method_on(target.reference_date);
+  perform valuation.empty_report(target.id);
+  perform valuation.fill_report(target, true);
+  perform valuation.refuse_faults(target.id);
+
+  target.number := coalesce((select max(r.number) from valuation.report r), 0) + 1;
+  target.closed_at := date_trunc('second', now());
+  target.previous_hash := (select r.hash from valuation.report r where r.number = target.number - 1);
+  update valuation.report r set voided_by = target.id where r.voided_at is not null and r.voided_by is null;
+  select r.quantity, r.value into target.quantity, target.value
+  from valuation.report r where r.id = target.id;
+  target.lines_hash := valuation.lines_hash(target.id);
+  target.state_hash := valuation.state_hash(target.id);
+  update valuation.report r
+  set number = target.number, sequence = target.sequence, method = target.method,
+    closed_at = target.closed_at, previous_hash = target.previous_hash, lines_hash = target.lines_hash,
+    state_hash = target.state_hash, hash = valuation.report_hash(target)
+  where r.id = target.id;
+  return target.id;
+end
+$function$;
+grant execute on function valuation.close_report(uuid) to service_writer;
+comment on function valuation.close_report(uuid) is 'Closes the draft of a stock valuation report: calculates it again, keeps the state that the next one continues from, numbers it and chains its hash to the report before. Locks the prices and exchange rates of the goods receipts that it counts. Returns its id. User errors NOT_FOUND, PERIOD_CLOSED, PRICE_MISSING.';
+
+CREATE OR REPLACE FUNCTION valuation.cost_of_fulfillment(fulfillment_id uuid)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  method constant text := valuation.method_on(erp.local_date(now()));
+  upto constant bigint := (
+    select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1
+  );
+  movements uuid[];
+  products uuid[];
+  closed numeric;
+  is_complete boolean;
+begin
+  if not auth.has_scope('valuation:read') then
+    return null;
+  end if;
+  select array_agg(m.id) filter (where c.value is null), array_agg(distinct m.product_id), sum(- c.value)
+  into movements, products, closed
+  from erp.fulfillment_line_item l
+  join erp.fulfillment_stock_movement f on f.fulfillment_line_item_id = l.id
+  join ledger.stock_movement m on m.id = f.stock_movement_id
+  left join lateral (
+    select c.value from valuation.report_cost c join valuation.report r on r.id = c.report_id
+    where c.stock_movement_id = m.id and r.closed_at is not null and r.voided_at is null
+  ) c on true
+  where l.fulfillment_id = cost_of_fulfillment.fulfillment_id;
+  if movements is null then
+    return closed;
+  elsif exists (select from valuation.faults(method, upto, products)) then
+    return null;
+  end if;
+  select coalesce(closed, 0) - sum(c.value), count(*) = cardinality(movements)
+  into closed, is_complete
+  from valuation.costs(method, upto, products) c where c.stock_movement_id = any (movements);
+  return case when is_complete then closed end;
+end
+$function$;
+alter function valuation.cost_of_fulfillment(uuid) owner to service_writer;
+grant execute on function valuation.cost_of_fulfillment(uuid) to service_api;
+comment on function valuation.cost_of_fulfillment(uuid) is 'Returns the value at which the goods of a fulfillment left the stock, in the default currency. Null for fulfillments without movements, while units have no value yet, and without the scope valuation:read.';
+
+CREATE OR REPLACE FUNCTION valuation.cost_of_order(order_id uuid)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  method constant text := valuation.method_on(erp.local_date(now()));
+  upto constant bigint := (
+    select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1
+  );
+  products constant uuid[] := array(
+    select s.product_id from ledger.stock s where s.order_id = cost_of_order.order_id
+  );
+begin
+  if not auth.has_scope('valuation:read') or exists (
+    select from ledger.stock_movement m where m.destination_order_id = cost_of_order.order_id
+      and not exists (select from ledger.movement_sequence s where s.movement_id = m.id)
+  ) or exists (select from valuation.faults(method, upto, products)) then
+    return null;
+  end if;
+  return (
+    select coalesce(sum(coalesce(o.value, c.value)), 0)
+    from (
+      select * from valuation.outside(method, upto, products) o where o.place = cost_of_order.order_id::text
+    ) o
+    full join (
+      select distinct on (c.product_id) c.product_id, c.value
+      from valuation.report_outside c join valuation.report r on r.id = c.report_id and r.voided_at is null
+      where c.place = cost_of_order.order_id::text
+      order by c.product_id, r.number desc
+    ) c using (product_id)
+  );
+end
+$function$;
+alter function valuation.cost_of_order(uuid) owner to service_writer;
+grant execute on function valuation.cost_of_order(uuid) to service_api;
+comment on function valuation.cost_of_order(uuid) is 'Returns the value of the goods that an order has received and kept, in the default currency. Null while units have no value yet, or were shipped a moment ago and have no number in the ledger, and without the scope valuation:read.';
+
+CREATE OR REPLACE FUNCTION valuation.cost_weights(receipt erp.goods_receipt, basis text, products uuid[])
+ RETURNS TABLE(product_id uuid, product_number text, weight bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT p.id,
+     p.product_number,
+         CASE
+             WHEN bool_and((w.weight IS NOT NULL)) THEN (sum(w.weight))::bigint
+             ELSE NULL::bigint
+         END AS "case"
+    FROM ((erp.goods_receipt_line_item i
+      JOIN erp.product p ON ((p.id = i.product_id)))
+      CROSS JOIN LATERAL ( SELECT
+                 CASE cost_weights.basis
+                     WHEN 'by_quantity'::text THEN (i.quantity)::numeric
+                     WHEN 'by_weight'::text THEN (((i.quantity)::numeric * p.gross_weight) * (1000000)::numeric)
+                     ELSE (valuation.line_value(cost_weights.receipt, i.*) * (1000000)::numeric)
+                 END AS weight) w)
+   WHERE ((i.goods_receipt_id = (cost_weights.receipt).id) AND (i.quantity > 0) AND ((cost_weights.products IS NULL) OR (p.id = ANY (cost_weights.products))))
+   GROUP BY p.id
+   ORDER BY p.id;
+END;
+grant execute on function valuation.cost_weights(erp.goods_receipt,text,uuid[]) to service_writer;
+comment on function valuation.cost_weights(erp.goods_receipt,text,uuid[]) is 'Returns the products of a goods receipt, with the weights by which costs are divided among them: value, quantity or weight. Null if one is unknown.';
+
+CREATE OR REPLACE FUNCTION valuation.costs(method text, upto bigint, products uuid[] DEFAULT NULL::uuid[], day date DEFAULT NULL::date)
+ RETURNS TABLE(product_id uuid, stock_movement_id uuid, sequence bigint, kind text, quantity integer, value numeric)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT e.product_id,
+     e.stock_movement_id,
+     e.sequence,
+     e.kind,
+     (e.quantity)::integer AS quantity,
+     ((e.value)::numeric * 0.000001)
+    FROM valuation.entries(valuation.run_of(costs.method, costs.upto, costs.products, costs.day), true) e(type, product_id, sequence, stock_movement_id, kind, quantity, value, pool_quantity, pool_value, last_unit_cost, layers, landed_expense, variance, goods_receipt_id)
+   WHERE (e.type = 'cost'::text);
+END;
+grant execute on function valuation.costs(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.costs(text,bigint,uuid[],date) is 'Returns what each movement since the newest closed report brought to the stock, or, negative, took from it. The kind is the type of the other place: order, return_order or goods_receipt, or the name of a special place.';
+
+CREATE OR REPLACE FUNCTION valuation.create_report(reference_date date)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  newest valuation.report;
+  draft valuation.report;
+begin
+  perform valuation.lock();
+  newest := valuation.newest_report();
+  if reference_date >= erp.local_date(now()) then
+    perform mutation.refuse('INVALID',
+      format('The day must be over: it is %s in the time zone of the merchant.', erp.local_date(now())),
+      '{reference_date}');
+  elsif reference_date <= newest.reference_date then
+    perform mutation.refuse('PERIOD_CLOSED',
+      format('Report %s closed the period up to %s.', newest.number, newest.reference_date),
+      '{reference_date}', jsonb_build_object('number', newest.number,
+        'referenceDate', newest.reference_date));
+  end if;
+  delete from valuation.report r where r.closed_at is null;
+  insert into valuation.report as r (reference_date, sequence, method, currency_code)
+  select create_report.reference_date,
+    greatest(valuation.cut(create_report.reference_date), newest.sequence),
+    valuation.method_on(create_report.reference_date),
+    coalesce((select c.iso_code from erp.currency c where c.is_default_currency), 'XXX')
+  returning r.* into draft;
+  perform valuation.fill_report(draft, false);
+  return draft.id;
+end
+$function$;
+grant execute on function valuation.create_report(date) to service_writer;
+comment on function valuation.create_report(date) is 'Makes the draft of a stock valuation report for a day that is over and that no report has closed. It replaces the draft that is there. Returns its id. User errors INVALID, PERIOD_CLOSED.';
+
+CREATE OR REPLACE FUNCTION valuation.cut(day date)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT COALESCE(( SELECT (min(s.sequence) - 1)
+            FROM (ledger.stock_movement m
+              JOIN ledger.movement_sequence s ON ((s.movement_id = m.id)))
+           WHERE (m.created_at >= (((cut.day + 1))::timestamp without time zone AT TIME ZONE COALESCE(( SELECT r.time_zone
+                    FROM erp.merchant r), 'UTC'::text)))), ( SELECT s.sequence
+            FROM ledger.movement_sequence s
+           ORDER BY s.sequence DESC
+          LIMIT 1), (0)::bigint) AS "coalesce";
+END;
+grant execute on function valuation.cut(date) to service_writer;
+comment on function valuation.cut(date) is 'Returns the number of the ledger up to which the value of the stock at the end of a day counts. Every movement up to it was booked on that day or before, in the time zone of the merchant. Movements of the day with a later number were numbered after one of the next day.';
+
+CREATE OR REPLACE FUNCTION valuation.day_of(stock_movement_id uuid)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT ((LEAST(m.created_at, min(c.counted_at)) AT TIME ZONE COALESCE((SELECT r.time_zone FROM erp.merchant r), 'UTC'::text)))::date AS timezone FROM (ledger.stock_movement m LEFT JOIN ledger.stock_count c ON ((c.stock_movement_id = m.id))) WHERE (m.id = day_of.stock_movement_id) GROUP BY m.created_at);
+grant execute on function valuation.day_of(uuid) to service_writer;
+comment on function valuation.day_of(uuid) is 'Returns the day to which a movement belongs in the time zone of the merchant: of the count that it corrects, else of its booking.';
+
+CREATE OR REPLACE FUNCTION valuation.digest(content text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN encode(sha256(convert_to(content, 'UTF8'::name)), 'hex'::text);
+grant execute on function valuation.digest(text) to service_writer;
+comment on function valuation.digest(text) is 'SHA-256 of a text in UTF-8, as hexadecimal digits.';
+
+CREATE OR REPLACE FUNCTION valuation.empty_report(report_id uuid)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ DELETE FROM valuation.report_product p
+   WHERE (p.report_id = empty_report.report_id);
+ DELETE FROM valuation.report_warehouse w
+   WHERE (w.report_id = empty_report.report_id);
+ DELETE FROM valuation.report_fault f
+   WHERE (f.report_id = empty_report.report_id);
+ DELETE FROM valuation.report_late_entry e
+   WHERE (e.report_id = empty_report.report_id);
+END;
+grant execute on function valuation.empty_report(uuid) to service_writer;
+comment on function valuation.empty_report(uuid) is 'Deletes what a draft has calculated.';
+
+CREATE OR REPLACE FUNCTION valuation.entries(run valuation.run, details boolean, counts bigint[] DEFAULT NULL::bigint[], worths bigint[] DEFAULT NULL::bigint[])
+ RETURNS SETOF valuation.entry
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET work_mem TO '32MB'
+AS $function$
+declare
+  is_period constant boolean := run.method = 'period_average';
+  e record; p valuation.pool; n integer := 0; f integer; t integer;
+  -- Units that move between places: from this period, from before; and their value
+  own bigint; old bigint; own_part bigint; part bigint; entered bigint;
+  -- Places outside by slot: units and value from before, and from this period
+  old_q bigint[]; old_v bigint[]; own_q bigint[]; own_v bigint[]; supply boolean[]; unpriced boolean[];
+begin
+  if is_period and counts is null then
+    -- What leaves costs the average of all that comes, which is therefore found out first
+    select array_agg(x.pool_quantity order by x.product_id), array_agg(x.pool_value order by x.product_id)
+    into counts, worths from valuation.entries(run, false, '{}', '{}') x where x.type = 'state';
+  end if;
+  for e in select x.* from valuation.events(run) x order by x.product_id, x.sequence, x.step, x.id loop
+    if e.product_id is distinct from p.product_id then
+      if p.product_id is not null then return next valuation.state_of(p); end if;
+      n := n + 1;
+      -- The state of a closed report is the first event of its product
+      p := valuation.pool_of(e.product_id, run.method, case e.type when 'state' then e.quantity else 0 end,
+        case e.type when 'state' then e.value else 0 end, e.last_unit_cost, e.layers, counts[n], worths[n]);
+    end if;
+    f := e.from_slot; t := e.to_slot; own := 0; old := 0; own_part := 0; part := 0;
+    if e.type = 'out' then
+      p := valuation.without_units(p, e.quantity);
+      entered := - p.moved;
+      if is_period then own := e.quantity; own_part := p.moved;
+      else old := e.quantity; part := p.moved;
+      end if;
+    elsif e.type = 'pool' then
+      old_q[f] := e.quantity; old_v[f] := e.value; own_q[f] := 0; own_v[f] := 0;
+      supply[f] := e.is_supply; unpriced[f] := e.is_unpriced;
+    elsif e.type in ('landed_cost', 'write_down') then
+      p := valuation.with_booking(p, e.type, e.value, e.goods_receipt_id, e.quantity);
+    elsif f is not null then
+      own := least(e.quantity, own_q[f]); own_part := valuation.part_of(own_v[f], own, own_q[f]);
+      old := least(e.quantity - own, old_q[f]); part := valuation.part_of(old_v[f], old, old_q[f]);
+      own_q[f] := own_q[f] - own; own_v[f] := own_v[f] - own_part;
+      old_q[f] := old_q[f] - old; old_v[f] := old_v[f] - part;
+    end if;
+    if e.type = 'in' then
+      if e.value is not null then old := e.quantity; part := e.value; end if;
+      p := valuation.with_arrival(p, e.quantity, old, part, own,
+        e.value is not null or supply[f] and not unpriced[f], unpriced[f], e.is_unvalued,
+        e.goods_receipt_id);
+      entered := p.moved;
+      if p.is_unvalued then
+        return next row ('fault', e.product_id, e.sequence, e.id, 'PRICE_MISSING', e.quantity, null, null,
+          null, null, null, null, null, e.goods_receipt_id)::valuation.entry;
+      end if;
+    elsif t is not null then
+      own_q[t] := own_q[t] + own; own_v[t] := own_v[t] + own_part;
+      old_q[t] := old_q[t] + old; old_v[t] := old_v[t] + part;
+    end if;
+    if details and e.type in ('in', 'out', 'carry') then
+      return next row (case when e.type = 'carry' then 'carry' else 'cost' end, e.product_id, e.sequence,
+        e.id, e.kind, case when e.type = 'out' then - e.quantity else e.quantity end,
+        case when e.type <> 'carry' then entered end, own + old,
+        own_part + part, null, null, null, null, e.goods_receipt_id)::valuation.entry;
+    end if;
+  end loop;
+  if p.product_id is not null then return next valuation.state_of(p); end if;
+end
+$function$;
+grant execute on function valuation.entries(valuation.run,boolean,bigint[],bigint[]) to service_writer;
+comment on function valuation.entries(valuation.run,boolean,bigint[],bigint[]) is 'Calculates the value of products, event after event: states and faults, with details also costs of movements. Of a period average, counts and worths have the units and the value of all that was there or came, by product; they are calculated if they are null.';
+
+CREATE OR REPLACE FUNCTION valuation.events(run valuation.run)
+ RETURNS TABLE(product_id uuid, sequence bigint, step integer, id uuid, type text, kind text, quantity bigint, value bigint, last_unit_cost bigint, layers jsonb, from_slot integer, to_slot integer, is_unvalued boolean, is_unpriced boolean, is_supply boolean, goods_receipt_id uuid)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH movement AS (
+          SELECT m.id,
+             m.product_id,
+             m.sequence,
+             m.quantity,
+             m.leaves,
+             m.arrives,
+             m.from_place,
+             m.to_place,
+             m.from_receipt_id,
+             m.special_place,
+             m.kind
+            FROM valuation.movements(events.run) m(id, product_id, sequence, quantity, leaves, arrives, from_place, to_place, from_receipt_id, special_place, kind)
+         ), pool AS (
+          SELECT p.product_id,
+             p.place,
+             p.receipt_id,
+             (row_number() OVER (ORDER BY p.product_id, p.place))::integer AS slot
+            FROM ( SELECT DISTINCT m.product_id,
+                     m.from_place AS place,
+                     m.from_receipt_id AS receipt_id
+                    FROM movement m
+                   WHERE (m.from_place IS NOT NULL)) p
+         )
+  SELECT s.product_id,
+     '-1'::integer,
+     0,
+     NULL::uuid AS uuid,
+     'state'::text,
+     NULL::text AS text,
+     s.quantity,
+     ((s.value * (1000000)::numeric))::bigint AS int8,
+     ((s.last_unit_cost * (1000000)::numeric))::bigint AS int8,
+     s.layers,
+     NULL::integer AS int4,
+     NULL::integer AS int4,
+     false,
+     false,
+     false,
+     NULL::uuid AS uuid
+    FROM (valuation.report_product s
+      JOIN erp.product p ON ((p.id = s.product_id)))
+   WHERE ((s.report_id = (events.run).report_id) AND (((events.run).products IS NULL) OR (s.product_id = ANY ((events.run).products))))
+ UNION ALL
+  SELECT p.product_id,
+     '-1'::integer,
+     p.slot,
+     NULL::uuid,
+     'pool'::text,
+     NULL::text,
+     a.quantity,
+     a.value,
+     NULL::bigint,
+     NULL::jsonb,
+     p.slot,
+     NULL::integer,
+     false,
+     a.is_unpriced,
+     a.is_supply,
+     NULL::uuid
+    FROM (pool p
+      CROSS JOIN LATERAL valuation.pool_at((events.run).report_number, p.place, p.receipt_id, p.product_id) a(quantity, value, is_unpriced, is_supply))
+ UNION ALL
+  SELECT m.product_id,
+     m.sequence,
+     0,
+     m.id,
+         CASE
+             WHEN m.leaves THEN 'out'::text
+             WHEN m.arrives THEN 'in'::text
+             ELSE 'carry'::text
+         END AS "case",
+     m.kind,
+     m.quantity,
+     (((o.unit_value * (m.quantity)::numeric) * (1000000)::numeric))::bigint AS int8,
+     NULL::bigint,
+     NULL::jsonb,
+     f.slot,
+     t.slot,
+     COALESCE((m.special_place = ANY (ARRAY['initialization'::text, 'import'::text, 'unknown'::text])), false) AS "coalesce",
+     false,
+     false,
+     m.from_receipt_id
+    FROM (((movement m
+      LEFT JOIN pool f ON (((f.product_id = m.product_id) AND (f.place = m.from_place))))
+      LEFT JOIN pool t ON (((t.product_id = m.product_id) AND (t.place = m.to_place))))
+      LEFT JOIN valuation.opening_value o ON ((o.stock_movement_id = m.id)))
+ UNION ALL
+  SELECT b.product_id,
+     b.sequence,
+     1,
+     b.id,
+     b.kind,
+     NULL::text,
+     b.received,
+     ((b.amount * (1000000)::numeric))::bigint AS int8,
+     NULL::bigint,
+     NULL::jsonb,
+     NULL::integer,
+     NULL::integer,
+     false,
+     false,
+     false,
+     b.goods_receipt_id
+    FROM valuation.bookings(events.run) b(id, product_id, sequence, kind, amount, goods_receipt_id, received);
+END;
+grant execute on function valuation.events(valuation.run) to service_writer;
+comment on function valuation.events(valuation.run) is 'Returns everything that values follow from: movements, bookings of value alone, the states of a closed report, and the content of places that something comes back from. Amounts are in millionths. The order is product, sequence, step and id.';
+
+CREATE OR REPLACE FUNCTION valuation.faults(method text, upto bigint, products uuid[] DEFAULT NULL::uuid[], day date DEFAULT NULL::date)
+ RETURNS TABLE(product_id uuid, stock_movement_id uuid, goods_receipt_id uuid, code text, quantity bigint, sequence bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT e.product_id,
+     e.stock_movement_id,
+     e.goods_receipt_id,
+     e.kind,
+     e.quantity,
+     e.sequence
+    FROM valuation.entries(valuation.run_of(faults.method, faults.upto, faults.products, faults.day), false) e(type, product_id, sequence, stock_movement_id, kind, quantity, value, pool_quantity, pool_value, last_unit_cost, layers, landed_expense, variance, goods_receipt_id)
+   WHERE (e.type = 'fault'::text);
+END;
+grant execute on function valuation.faults(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.faults(text,bigint,uuid[],date) is 'Returns movements since the newest closed report whose units have no value, with the code PRICE_MISSING. A line of the goods receipt has no price or exchange rate, or the units need an opening value. Such units count with a value of zero.';
+
+CREATE OR REPLACE FUNCTION valuation.fill_report(target valuation.report, closes boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  run constant valuation.run :=
+    valuation.run_of(target.method, target.sequence, null, target.reference_date);
+begin
+  with entry as materialized (select e.* from valuation.entries(run, true) e),
+  product as (
+    insert into valuation.report_product (report_id, product_id, product_number, quantity, value,
+      last_unit_cost, layers, landed_expense, variance)
+    select target.id, e.product_id, p.product_number, e.quantity, e.value * 0.000001,
+      e.last_unit_cost * 0.000001, e.layers, e.landed_expense * 0.000001, e.variance * 0.000001
+    from entry e join erp.product p on p.id = e.product_id where e.type = 'state'
+  ),
+  fault as (
+    insert into valuation.report_fault (report_id, product_id, stock_movement_id, goods_receipt_id, code)
+    select target.id, e.product_id, e.stock_movement_id, e.goods_receipt_id, e.kind
+    from entry e where e.type = 'fault' order by e.product_id, e.sequence limit 10000
+  ),
+  cost as (
+    insert into valuation.report_cost (report_id, stock_movement_id, product_id, order_id, kind, quantity,
+      value)
+    select target.id, e.stock_movement_id, e.product_id,
+      coalesce(m.destination_order_id, m.source_order_id), e.kind, e.quantity, e.value * 0.000001
+    from entry e join ledger.stock_movement m on m.id = e.stock_movement_id
+    where e.type = 'cost' and closes
+  )
+  insert into valuation.report_late_entry (report_id, stock_movement_id, product_id, quantity, value, day)
+  select target.id, e.stock_movement_id, e.product_id, e.quantity, e.value * 0.000001, l.day
+  from entry e cross join lateral valuation.day_of(e.stock_movement_id) l (day)
+  where e.type = 'cost' and l.day <= run.after_day
+  order by e.sequence;
+
+  insert into valuation.report_warehouse (report_id, product_id, product_number, warehouse_id,
+    warehouse_code, quantity, unit_cost, value, amount)
+  select target.id, p.product_id, p.product_number, w.warehouse_id, c.code, w.quantity,
+    erp.rounded_price(p.value / p.quantity), w.value, 0
+  from (
+    select u.product_id, array_agg(u.warehouse_id order by u.warehouse_id) as warehouse_ids,
+      array_agg(u.quantity order by u.warehouse_id) as quantities
+    from valuation.held_units(run) u group by u.product_id
+  ) u
+  join valuation.report_product p on p.report_id = target.id and p.product_id = u.product_id
+  cross join lateral unnest(u.warehouse_ids, u.quantities, erp.shares(p.value, u.quantities))
+    w (warehouse_id, quantity, value)
+  left join erp.warehouse c on c.id = w.warehouse_id
+  order by p.product_number, w.warehouse_id;
+  if closes then
+    perform valuation.keep_places(target.id, run);
+  end if;
+  perform valuation.total_report(target.id);
+end
+$function$;
+grant execute on function valuation.fill_report(valuation.report,boolean) to service_writer;
+comment on function valuation.fill_report(valuation.report,boolean) is 'Calculates a report that is not closed: states of products, lines by warehouse, faults, late entries and totals. When it closes, also costs of movements and goods in other places.';
+
+CREATE OR REPLACE FUNCTION valuation.held_units(run valuation.run)
+ RETURNS TABLE(product_id uuid, warehouse_id uuid, quantity bigint)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT u.product_id,
+     u.warehouse_id,
+     (sum(u.quantity))::bigint AS sum
+    FROM ( SELECT w.product_id,
+             w.warehouse_id,
+             w.quantity
+            FROM valuation.report_warehouse w
+           WHERE ((w.report_id = (held_units.run).report_id) AND (((held_units.run).products IS NULL) OR (w.product_id = ANY ((held_units.run).products))))
+         UNION ALL
+          SELECT l.product_id,
+             COALESCE(l.warehouse_id, c.warehouse_id) AS "coalesce",
+             l.quantity
+            FROM ((ledger.movement_sequence s
+              JOIN ledger.past_leg l ON ((l.movement_id = s.movement_id)))
+              LEFT JOIN erp.stock_container c ON ((((c.id)::text = l.place) AND (l.location_type = 'stock_container'::text))))
+           WHERE ((s.sequence > (held_units.run).after) AND (s.sequence <= (held_units.run).upto) AND (((held_units.run).products IS NULL) OR (l.product_id = ANY ((held_units.run).products))) AND (l.location_type = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])))) u
+   GROUP BY u.product_id, u.warehouse_id
+  HAVING (sum(u.quantity) <> (0)::numeric);
+END;
+grant execute on function valuation.held_units(valuation.run) to service_writer;
+comment on function valuation.held_units(valuation.run) is 'Returns the units of products in each warehouse with its bins and containers, at the end of a calculation. Places that no longer name a warehouse count as none.';
+
+CREATE OR REPLACE FUNCTION valuation.is_binding(report valuation.report)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (((report).closed_at IS NOT NULL) AND ((report).voided_at IS NULL) AND ((EXTRACT(year FROM (report).reference_date) + (10)::numeric) >= EXTRACT(year FROM now())));
+grant execute on function valuation.is_binding(valuation.report) to service_keeper;
+grant execute on function valuation.is_binding(valuation.report) to service_writer;
+comment on function valuation.is_binding(valuation.report) is 'Whether what a report counts must be kept: it is closed and not void, and the ten years after the year of its day have not passed (section 147 AO).';
+
+CREATE OR REPLACE FUNCTION valuation.is_counted(goods_receipt_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (EXISTS ( SELECT
+            FROM (valuation.counted_receipt c
+              LEFT JOIN valuation.report r ON ((r.id = c.report_id)))
+           WHERE ((c.goods_receipt_id = is_counted.goods_receipt_id) AND ((c.report_id IS NULL) OR valuation.is_binding(r.*))))) AS "exists";
+END;
+grant execute on function valuation.is_counted(uuid) to service_keeper;
+grant execute on function valuation.is_counted(uuid) to service_writer;
+comment on function valuation.is_counted(uuid) is 'Whether a closed stock valuation report counts a goods receipt, so that its prices are final.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  counted integer;
+begin
+  -- Orders, returns and receipts are places that goods went to
+  execute format('select max(r.number) from valuation.%s c join valuation.report r on r.id = c.report_id '
+    'where c.%s and valuation.is_binding(r)', case tg_table_name when 'product' then 'report_product'
+    when 'warehouse' then 'report_warehouse' else 'report_outside' end,
+    case tg_table_name when 'product' then 'product_id = $1' when 'warehouse' then 'warehouse_id = $1'
+    else 'place = $1::text' end)
+  into counted using old.id;
+  if counted is not null then
+    perform mutation.refuse('REFERENCE_IN_USE',
+      format('Stock valuation report %s counts it, and must stay comprehensible.', counted), '{id}');
+  end if;
+  return old;
+end
+$function$;
+comment on function valuation.keep_counted() is 'Trigger before a product, warehouse, order, return order or goods receipt is deleted, by any role: refuses it if a closed stock valuation report counts it. User error REFERENCE_IN_USE.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_lines()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from (select distinct c.goods_receipt_id from changed c) c
+    where valuation.is_counted(c.goods_receipt_id)
+  ) then
+    perform mutation.refuse('PERIOD_CLOSED',
+      'A closed stock valuation report counts this goods receipt.', '{goods_receipt_id}');
+  end if;
+  return null;
+end
+$function$;
+comment on function valuation.keep_lines() is 'Trigger after lines of goods receipts were inserted, by any role: refuses it if a closed stock valuation report counts the receipt. User error PERIOD_CLOSED.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_places(report_id uuid, run valuation.run)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ INSERT INTO valuation.report_outside (report_id, place_type, place, product_id, quantity, value)  SELECT keep_places.report_id AS report_id,
+             o.place_type,
+             o.place,
+             o.product_id,
+             o.quantity,
+             o.value
+            FROM valuation.outside_of(keep_places.run) o(place_type, place, product_id, quantity, value);
+ INSERT INTO valuation.counted_receipt (goods_receipt_id, report_id)  SELECT DISTINCT r.id,
+             keep_places.report_id AS report_id
+            FROM (valuation.report_outside o
+              JOIN erp.goods_receipt r ON ((r.id = (o.place)::uuid)))
+           WHERE ((o.report_id = keep_places.report_id) AND (o.place_type = 'goods_receipt'::text)) ON CONFLICT DO NOTHING;
+END;
+grant execute on function valuation.keep_places(uuid,valuation.run) to service_writer;
+comment on function valuation.keep_places(uuid,valuation.run) is 'Stores the goods in orders, returns and receipts that changed in the period of a report, with the value that comes back with them. Locks the goods receipts that it counts.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_prices()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'UPDATE' and (new.unit_price, new.unit_price_in_default_currency, new.tax_rate)
+      is distinct from (old.unit_price, old.unit_price_in_default_currency, old.tax_rate) then
+    perform valuation.await_closing(old.goods_receipt_id);
+  end if;
+  if valuation.is_counted(old.goods_receipt_id)
+    or tg_op = 'UPDATE' and new.goods_receipt_id <> old.goods_receipt_id
+      and valuation.is_counted(new.goods_receipt_id) then
+    perform mutation.refuse('PERIOD_CLOSED',
+      'A closed stock valuation report counts with this line of a goods receipt.', '{unit_price}');
+  end if;
+  return case tg_op when 'DELETE' then old else new end;
+end
+$function$;
+comment on function valuation.keep_prices() is 'Trigger before a line of a goods receipt is deleted, or its price, tax rate, quantity or product changes. Refuses it to every role if a closed stock valuation report counts the receipt. User error PERIOD_CLOSED.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_report()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if extract(year from old.reference_date) + 10 >= extract(year from now()) then
+      raise exception 'Report % must be kept until the end of %.', old.number,
+        extract(year from old.reference_date) + 10 using errcode = 'restrict_violation';
+    end if;
+    return old;
+  end if;
+  if old.voided_by is not null
+    or to_jsonb(new) - '{voided_at,void_reason,voided_by}'::text[]
+      is distinct from to_jsonb(old) - '{voided_at,void_reason,voided_by}'::text[]
+    or old.voided_at is not null and (new.voided_at, new.void_reason)
+      is distinct from (old.voided_at, old.void_reason) then
+    raise exception 'Report % is closed and cannot be changed.', old.number
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$function$;
+comment on function valuation.keep_report() is 'Trigger before a closed report is updated or deleted, by any role. It can only become void, once. It can be deleted ten years after the year of its day.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_report_parts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from (select distinct c.report_id from changed c) c
+    join valuation.report r on r.id = c.report_id where r.closed_at is not null
+  ) then
+    raise exception 'A closed report cannot be changed.' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end
+$function$;
+comment on function valuation.keep_report_parts() is 'Trigger after parts of reports were inserted, updated or deleted, by any role: refuses it if their report is closed.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_tax_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform valuation.await_closing(old.id);
+  if valuation.is_counted(old.id) then
+    perform mutation.refuse('PERIOD_CLOSED',
+      'A closed stock valuation report counts with the prices of this goods receipt.', '{tax_status}');
+  end if;
+  return new;
+end
+$function$;
+comment on function valuation.keep_tax_status() is 'Trigger before the tax status or type of a goods receipt changes, by any role: refuses it if a closed stock valuation report counts the receipt. User error PERIOD_CLOSED.';
+
+CREATE OR REPLACE FUNCTION valuation.line_value(receipt erp.goods_receipt, line erp.goods_receipt_line_item)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN round(((((line).unit_price * ((line).quantity)::numeric) * 100.00000000000000000000) / ((receipt).currency_factor * ((100)::numeric + CASE WHEN ((receipt).tax_status = 'gross'::text) THEN COALESCE((line).tax_rate, (0)::numeric) ELSE (0)::numeric END))), 6);
+grant execute on function valuation.line_value(erp.goods_receipt,erp.goods_receipt_line_item) to service_writer;
+comment on function valuation.line_value(erp.goods_receipt,erp.goods_receipt_line_item) is 'Returns the value of a line of a goods receipt in the default currency, without deductible tax, rounded once to six decimals. Null without a price or an exchange rate.';
+
+CREATE OR REPLACE FUNCTION valuation.lines_hash(report_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT valuation.digest(COALESCE(string_agg(l.line, ''::text ORDER BY (l.line COLLATE "C")), ''::text)) AS digest
+    FROM ( SELECT (((((((('['::text || to_json(w.product_number)) || ','::text) || COALESCE((to_json(w.warehouse_code))::text, 'null'::text)) || ',"'::text) || w.quantity) || '","'::text) || round(w.amount, 2)) || '"]
+'::text) AS line
+            FROM valuation.report_warehouse w
+           WHERE (w.report_id = lines_hash.report_id)) l;
+END;
+grant execute on function valuation.lines_hash(uuid) to service_writer;
+comment on function valuation.lines_hash(uuid) is 'Hash of the lines of a report. Each line is a JSON array without spaces: number of the product, code of the warehouse or null, quantity and amount as strings; then a line feed. The lines are sorted by bytes.';
+
+CREATE OR REPLACE FUNCTION valuation.lock()
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT pg_advisory_xact_lock(hashtextextended('valuation'::text, (41)::bigint)) AS pg_advisory_xact_lock;
+END;
+grant execute on function valuation.lock() to service_writer;
+comment on function valuation.lock() is 'Waits until no other transaction closes a report or books value. Held until the end of the transaction.';
+
+CREATE OR REPLACE FUNCTION valuation.lock_shared()
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT pg_advisory_xact_lock_shared(hashtextextended('valuation'::text, (41)::bigint)) AS pg_advisory_xact_lock_shared;
+END;
+grant execute on function valuation.lock_shared() to service_writer;
+comment on function valuation.lock_shared() is 'Keeps reports from being closed until the end of the transaction, and waits for one that is.';
+
+CREATE OR REPLACE FUNCTION valuation.margin_of_order(order_id uuid)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.sales_order;
+  factor numeric;
+begin
+  select * into present from erp.sales_order o where o.id = order_id;
+  if present.amount_net is null or exists (
+    select from erp.sales_order_line_item l
+    where l.order_id = present.id and l.product_id is not null and l.shipped_quantity < l.quantity
+  ) then
+    return null;
+  end if;
+  select r.factor into factor
+  from erp.exchange_rate_of(present.id, erp.local_date(present.order_date_time)) r;
+  return erp.in_default_currency(present.amount_net, factor) - valuation.cost_of_order(present.id);
+end
+$function$;
+alter function valuation.margin_of_order(uuid) owner to service_writer;
+grant execute on function valuation.margin_of_order(uuid) to service_api;
+comment on function valuation.margin_of_order(uuid) is 'Returns the net amount of an order less the cost of its goods, in the default currency. Null until all its products are shipped, and while the cost is not known.';
+
+CREATE OR REPLACE FUNCTION valuation.method_on(day date)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT COALESCE(( SELECT m.method
+            FROM valuation.method m
+           WHERE (m.starts_on <= method_on.day)
+           ORDER BY m.starts_on DESC
+          LIMIT 1), 'moving_average'::text) AS "coalesce";
+END;
+grant execute on function valuation.method_on(date) to service_writer;
+comment on function valuation.method_on(date) is 'Returns the method by which the stock is valued on a day.';
+
+CREATE OR REPLACE FUNCTION valuation.movements(run valuation.run)
+ RETURNS TABLE(id uuid, product_id uuid, sequence bigint, quantity integer, leaves boolean, arrives boolean, from_place uuid, to_place uuid, from_receipt_id uuid, special_place text, kind text)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT m.id,
+     m.product_id,
+     m.sequence,
+     m.quantity,
+     m.leaves,
+     m.arrives,
+     m.from_place,
+     m.to_place,
+     m.source_goods_receipt_id,
+     m.source_special_stock_location_technical_name,
+         CASE
+             WHEN m.leaves THEN COALESCE(m.destination_special_stock_location_technical_name, m.destination_location_type_technical_name)
+             ELSE COALESCE(m.source_special_stock_location_technical_name, m.source_location_type_technical_name)
+         END AS "coalesce"
+    FROM ( SELECT v.id,
+             v.created_at,
+             v.product_id,
+             v.quantity,
+             v.source_location_type_technical_name,
+             v.source_warehouse_id,
+             v.source_bin_location_id,
+             v.source_order_id,
+             v.source_return_order_id,
+             v.source_goods_receipt_id,
+             v.source_stock_container_id,
+             v.source_special_stock_location_technical_name,
+             v.destination_location_type_technical_name,
+             v.destination_warehouse_id,
+             v.destination_bin_location_id,
+             v.destination_order_id,
+             v.destination_return_order_id,
+             v.destination_goods_receipt_id,
+             v.destination_stock_container_id,
+             v.destination_special_stock_location_technical_name,
+             v.process_type_technical_name,
+             v.comment,
+             v.transaction_id,
+             v.microseconds,
+             v.booking_id,
+             s.sequence,
+             (v.source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) AS leaves,
+             (v.destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) AS arrives,
+             COALESCE(v.source_order_id, v.source_return_order_id, v.source_goods_receipt_id) AS from_place,
+             COALESCE(v.destination_order_id, v.destination_return_order_id, v.destination_goods_receipt_id) AS to_place
+            FROM (ledger.movement_sequence s
+              JOIN ledger.stock_movement v ON ((v.id = s.movement_id)))
+           WHERE ((s.sequence > (movements.run).after) AND (s.sequence <= (movements.run).upto) AND (((movements.run).products IS NULL) OR (v.product_id = ANY ((movements.run).products))))) m
+   WHERE ((m.leaves <> m.arrives) OR ((NOT m.leaves) AND (m.from_place IS NOT NULL)));
+END;
+grant execute on function valuation.movements(valuation.run) to service_writer;
+comment on function valuation.movements(valuation.run) is 'Returns the movements that change a value: into stock, out of it, and between orders, return orders and goods receipts. Movements within the stock change none.';
+
+CREATE OR REPLACE FUNCTION valuation.newest_report()
+ RETURNS valuation.report
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT r.*::valuation.report AS r
+    FROM valuation.report r
+   WHERE ((r.closed_at IS NOT NULL) AND (r.voided_at IS NULL))
+   ORDER BY r.number DESC
+  LIMIT 1;
+END;
+grant execute on function valuation.newest_report() to service_writer;
+comment on function valuation.newest_report() is 'Returns the closed report that the open period follows; null before the first. Reports that are void do not count.';
+
+CREATE OR REPLACE FUNCTION valuation.outside(method text, upto bigint, products uuid[] DEFAULT NULL::uuid[], day date DEFAULT NULL::date)
+ RETURNS TABLE(place_type text, place text, product_id uuid, quantity bigint, value numeric)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT o.place_type,
+     o.place,
+     o.product_id,
+     o.quantity,
+     o.value
+    FROM valuation.outside_of(valuation.run_of(outside.method, outside.upto, outside.products, outside.day)) o(place_type, place, product_id, quantity, value);
+END;
+grant execute on function valuation.outside(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.outside(text,bigint,uuid[],date) is 'Returns orders, return orders and goods receipts whose content changed since the newest closed report: units that came with a value, and this value. A receipt of goods that were bought has its lines until they are put away.';
+
+CREATE OR REPLACE FUNCTION valuation.outside_of(run valuation.run)
+ RETURNS TABLE(place_type text, place text, product_id uuid, quantity bigint, value numeric)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT c.type,
+     (c.place)::text AS place,
+     c.product_id,
+     (a.quantity + c.quantity),
+     (((a.value + c.value))::numeric * 0.000001)
+    FROM (( SELECT e.product_id,
+             p.place,
+             (sum((p.sign * e.pool_quantity)))::bigint AS quantity,
+             (sum((p.sign * e.pool_value)))::bigint AS value,
+             min(p.type) AS type
+            FROM ((valuation.entries(outside_of.run, true) e(type, product_id, sequence, stock_movement_id, kind, quantity, value, pool_quantity, pool_value, last_unit_cost, layers, landed_expense, variance, goods_receipt_id)
+              JOIN ledger.stock_movement m ON ((m.id = e.stock_movement_id)))
+              CROSS JOIN LATERAL ( VALUES (COALESCE(m.source_order_id, m.source_return_order_id, m.source_goods_receipt_id),m.source_location_type_technical_name,'-1'::integer), (COALESCE(m.destination_order_id, m.destination_return_order_id, m.destination_goods_receipt_id),m.destination_location_type_technical_name,1)) p(place, type, sign))
+           WHERE ((e.type = ANY (ARRAY['cost'::text, 'carry'::text])) AND (p.place IS NOT NULL))
+           GROUP BY e.product_id, p.place) c
+      CROSS JOIN LATERAL valuation.pool_at((outside_of.run).report_number, c.place,
+         CASE
+             WHEN (c.type = 'goods_receipt'::text) THEN c.place
+             ELSE NULL::uuid
+         END, c.product_id) a(quantity, value, is_unpriced, is_supply));
+END;
+grant execute on function valuation.outside_of(valuation.run) to service_writer;
+comment on function valuation.outside_of(valuation.run) is 'Returns the content of orders, return orders and goods receipts that changed in the open period.';
+
+CREATE OR REPLACE FUNCTION valuation.part_of(value bigint, units bigint, all_units bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (units = 0) THEN (0)::bigint WHEN (units = all_units) THEN value WHEN ((abs(value) < '2000000000000'::bigint) AND (abs(units) < 2000000) AND (all_units < '1000000000000000000'::bigint)) THEN ((((2 * value) * units) + CASE WHEN ((value < 0) = (units < 0)) THEN all_units ELSE (- all_units) END) / (2 * all_units)) ELSE (((sign((value)::numeric) * sign((units)::numeric)) * div((((2)::numeric * abs(((value)::numeric * (units)::numeric))) + (all_units)::numeric), ((2)::numeric * (all_units)::numeric))))::bigint END;
+grant execute on function valuation.part_of(bigint,bigint,bigint) to service_writer;
+comment on function valuation.part_of(bigint,bigint,bigint) is 'Returns the value of some of several units in millionths, half a millionth rounded away from zero; of all units all of the value. Computes with whole numbers, because a quotient of numeric is rounded before it could be rounded right.';
+
+CREATE OR REPLACE FUNCTION valuation.period_cost(worth bigint, came bigint, unit_cost bigint, units bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (came > 0) THEN valuation.part_of(worth, units, came) ELSE (COALESCE(unit_cost, (0)::bigint) * units) END;
+grant execute on function valuation.period_cost(bigint,bigint,bigint,bigint) to service_writer;
+comment on function valuation.period_cost(bigint,bigint,bigint,bigint) is 'Returns what so many units cost by the average of a period: the part of the value of all units that were there or came. Without such units, by the last known value of one.';
+
+CREATE OR REPLACE FUNCTION valuation.pool_at(report_number integer, place uuid, receipt_id uuid, product_id uuid)
+ RETURNS TABLE(quantity bigint, value bigint, is_unpriced boolean, is_supply boolean)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT COALESCE(o.quantity, l.quantity, (0)::bigint) AS "coalesce",
+     ((COALESCE(o.value, (
+         CASE
+             WHEN l.is_unpriced THEN (0)::numeric
+             ELSE COALESCE(l.value, (0)::numeric)
+         END +
+         CASE
+             WHEN (l.quantity IS NOT NULL) THEN COALESCE(c.amount, (0)::numeric)
+             ELSE (0)::numeric
+         END)) * (1000000)::numeric))::bigint AS int8,
+     ((o.quantity IS NULL) AND COALESCE(l.is_unpriced, false)),
+     (l.quantity IS NOT NULL)
+    FROM (((( SELECT) one
+      LEFT JOIN LATERAL ( SELECT s.quantity,
+             s.value
+            FROM (valuation.report_outside s
+              JOIN valuation.report r ON ((r.id = s.report_id)))
+           WHERE ((s.place = (pool_at.place)::text) AND (s.product_id = pool_at.product_id) AND (r.closed_at IS NOT NULL) AND (r.voided_at IS NULL) AND (r.number <= pool_at.report_number))
+           ORDER BY r.number DESC
+          LIMIT 1) o ON (true))
+      LEFT JOIN LATERAL ( SELECT sum(i.quantity) AS quantity,
+             sum(valuation.line_value(g.*, i.*)) AS value,
+             bool_or(((i.unit_price IS NULL) OR (g.currency_factor IS NULL))) AS is_unpriced
+            FROM (erp.goods_receipt g
+              JOIN erp.goods_receipt_line_item i ON ((i.goods_receipt_id = g.id)))
+           WHERE ((g.id = pool_at.receipt_id) AND (g.type <> 'Customer'::text) AND (i.product_id = pool_at.product_id) AND (i.quantity > 0))) l ON (true))
+      LEFT JOIN LATERAL ( SELECT sum(d.amount) AS amount
+            FROM valuation.landed_cost d
+           WHERE ((d.goods_receipt_id = pool_at.receipt_id) AND (d.product_id = pool_at.product_id) AND (valuation.received_of(d.goods_receipt_id, d.product_id, d.sequence) IS NULL))) c ON (true));
+END;
+grant execute on function valuation.pool_at(integer,uuid,uuid,uuid) to service_writer;
+comment on function valuation.pool_at(integer,uuid,uuid,uuid) is 'Returns the units of a product in an order, return order or goods receipt, with their value in millionths, as of a closed report. A receipt of goods that were bought has its lines, and the costs that were allocated before the goods came. The place of a receipt is given twice.';
+
+CREATE OR REPLACE FUNCTION valuation.pool_of(product_id uuid, method text, quantity bigint, value bigint, unit_cost bigint, layers jsonb, came bigint, worth bigint)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  pool valuation.pool := row (product_id, method, quantity, value, unit_cost, unit_cost, 0, 0, 0, 0, quantity,
+    value, coalesce(came, 0), coalesce(worth, 0), 0, false, null, null, null);
+begin
+  if method = 'fifo' and layers is not null then
+    select array_agg((l.layer ->> 'quantity')::bigint order by l.n),
+      array_agg(((l.layer ->> 'value')::numeric * 1000000)::bigint order by l.n),
+      array_agg((l.layer ->> 'goods_receipt_id')::uuid order by l.n)
+    into pool.quantities, pool.amounts, pool.receipts
+    from jsonb_array_elements(layers) with ordinality l (layer, n);
+  elsif method = 'fifo' and quantity > 0 then
+    pool.quantities := array[quantity];
+    pool.amounts := array[value];
+    pool.receipts := array[null::uuid];
+  end if;
+  return pool;
+end
+$function$;
+grant execute on function valuation.pool_of(uuid,text,bigint,bigint,bigint,jsonb,bigint,bigint) to service_writer;
+comment on function valuation.pool_of(uuid,text,bigint,bigint,bigint,jsonb,bigint,bigint) is 'Returns the stock of a product at the beginning of a calculation, with the layers that a report stored. Of a report by averages, all units are one layer.';
+
+CREATE OR REPLACE FUNCTION valuation.position_of(day date)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  today constant date := erp.local_date(now());
+  newest constant valuation.run := valuation.run_of(null, 9223372036854775807, null, null);
+begin
+  if day > today then
+    perform mutation.refuse('OUT_OF_RANGE', 'The day is in the future.', '{day}');
+  elsif day <= newest.after_day then
+    perform mutation.refuse('PERIOD_CLOSED',
+      format('Report %s closed the period up to %s.', newest.report_number, newest.after_day), '{day}',
+      jsonb_build_object('number', newest.report_number, 'referenceDate', newest.after_day));
+  end if;
+  return greatest(newest.after, case when day < today then valuation.cut(day)
+    else coalesce((select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0)
+    end);
+end
+$function$;
+grant execute on function valuation.position_of(date) to service_writer;
+comment on function valuation.position_of(date) is 'Returns the number of the last movement before a booking of value at the end of a day. Call it under valuation.lock(). User errors OUT_OF_RANGE, PERIOD_CLOSED.';
+
+CREATE OR REPLACE FUNCTION valuation.product_value(product_id uuid, day date, upto bigint, wanted text, warehouse_id uuid, OUT method text, OUT sequence bigint, OUT quantity bigint, OUT value numeric, OUT fault_count bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  select v.* into method, sequence, quantity, value, fault_count
+  from valuation.stock_value(day, upto, wanted, warehouse_id, array[product_id]) v;
+end
+$function$;
+alter function valuation.product_value(uuid,date,bigint,text,uuid) owner to service_writer;
+grant execute on function valuation.product_value(uuid,date,bigint,text,uuid) to service_api;
+comment on function valuation.product_value(uuid,date,bigint,text,uuid) is 'Returns the same as valuation.stock_value of one product, whose movements are looked up by index.';
+
+CREATE OR REPLACE FUNCTION valuation.product_values(day date, products uuid[])
+ RETURNS TABLE(product_id uuid, quantity bigint, value numeric, is_complete boolean)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+#variable_conflict use_column
+begin
+  if not auth.has_scope('valuation:read') then
+    return;
+  end if;
+  return query
+  select e.product_id, coalesce(sum(e.quantity) filter (where e.type = 'state'), 0)::bigint,
+    coalesce(sum(e.value) filter (where e.type = 'state'), 0) * 0.000001, bool_and(e.type <> 'fault')
+  from valuation.entries(
+    valuation.run_of(valuation.method_on(day), valuation.cut(day), products, day), false) e
+  where e.type in ('state', 'fault') group by e.product_id;
+end
+$function$;
+alter function valuation.product_values(date,uuid[]) owner to service_writer;
+grant execute on function valuation.product_values(date,uuid[]) to service_registrar;
+comment on function valuation.product_values(date,uuid[]) is 'Returns the units of products and their value at the end of a day, by the method of the day. A value is complete if no price is missing. Empty without the scope valuation:read.';
+
+CREATE OR REPLACE FUNCTION valuation.received_of(goods_receipt_id uuid, product_id uuid, upto bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT sum(CASE WHEN (m.destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) THEN m.quantity ELSE 0 END) AS sum FROM (ledger.stock_movement m JOIN ledger.movement_sequence s ON ((s.movement_id = m.id))) WHERE ((m.source_goods_receipt_id = received_of.goods_receipt_id) AND (m.product_id = received_of.product_id) AND (s.sequence <= received_of.upto)));
+grant execute on function valuation.received_of(uuid,uuid,bigint) to service_writer;
+comment on function valuation.received_of(uuid,uuid,bigint) is 'Returns how many units of a product came into stock from a goods receipt, up to a number of the ledger. Null while nothing has left the receipt; 0 if all of it was thrown away.';
+
+CREATE OR REPLACE FUNCTION valuation.refuse_faults(report_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  count bigint;
+begin
+  count := (select count(*) from valuation.report_fault f where f.report_id = refuse_faults.report_id);
+  if count > 0 then
+    perform mutation.refuse('PRICE_MISSING',
+      'Units have no value: give the receipt lines a price, or the movements an opening value.', '{id}',
+      jsonb_build_object('count', count, 'faults', (
+        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('productNumber', f.product_number,
+          'goodsReceiptNumber', f.number, 'stockMovementId', f.stock_movement_id)))
+        from (
+          select p.product_number, g.number, f.stock_movement_id
+          from valuation.report_fault f
+          left join valuation.report_product p on p.report_id = f.report_id and p.product_id = f.product_id
+          left join erp.goods_receipt g on g.id = f.goods_receipt_id
+          where f.report_id = refuse_faults.report_id order by f.id limit 25
+        ) f
+      )));
+  end if;
+end
+$function$;
+grant execute on function valuation.refuse_faults(uuid) to service_writer;
+comment on function valuation.refuse_faults(uuid) is 'Ends the mutation if units of a report have no value. The details have their count, and the first 25. User error PRICE_MISSING.';
+
+CREATE OR REPLACE FUNCTION valuation.refuse_unpriced(method text, upto bigint, products uuid[], day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform mutation.refuse(jsonb_build_array(mutation.user_error('PRICE_MISSING',
+    format('Units of product %s came into stock without a price.', p.product_number), '{product_id}',
+    jsonb_build_object('stockMovementId', f.stock_movement_id, 'goodsReceiptId', f.goods_receipt_id))))
+  from valuation.faults(method, upto, products, day) f join erp.product p on p.id = f.product_id
+  limit 1;
+end
+$function$;
+grant execute on function valuation.refuse_unpriced(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.refuse_unpriced(text,bigint,uuid[],date) is 'Refuses to go on if units of a product have no value. User error PRICE_MISSING.';
+
+CREATE OR REPLACE FUNCTION valuation.refuse_weights(receipt erp.goods_receipt, basis text, products uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  stranger uuid;
+begin
+  stranger := (
+    select p from unnest(products) p
+    where not exists (select from valuation.cost_weights(receipt, basis, array[p])) limit 1
+  );
+  if stranger is not null then
+    perform mutation.refuse('INVALID', 'The receipt brought none of this product.',
+      mutation.path('product_ids', array_position(products, stranger)));
+  end if;
+  perform mutation.refuse(jsonb_agg(
+    case basis
+      when 'by_weight' then mutation.user_error('INVALID',
+        format('Product %s has no weight.', w.product_number), '{basis}',
+        jsonb_build_object('productNumber', w.product_number))
+      else mutation.user_error('PRICE_MISSING',
+        format('A line of product %s has no price.', w.product_number), '{basis}',
+        jsonb_build_object('productNumber', w.product_number)) end order by w.product_number))
+  from valuation.cost_weights(receipt, basis, products) w where w.weight is null;
+  if not exists (select from valuation.cost_weights(receipt, basis, products) w where w.weight > 0) then
+    perform mutation.refuse('INVALID', 'The receipt brought nothing that costs can be divided by.',
+      '{basis}');
+  end if;
+end
+$function$;
+grant execute on function valuation.refuse_weights(erp.goods_receipt,text,uuid[]) to service_writer;
+comment on function valuation.refuse_weights(erp.goods_receipt,text,uuid[]) is 'Refuses to divide costs among products if weights are unknown, or all zero. User errors INVALID, PRICE_MISSING.';
+
+CREATE OR REPLACE FUNCTION valuation.report_hash(report valuation.report)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT valuation.digest((((((((((((((((((((((((('["stock valuation report 1","'::text || (report).number) || '","'::text) || to_char(((report).reference_date)::timestamp with time zone, 'YYYY-MM-DD'::text)) || '","'::text) || (report).sequence) || '","'::text) || (report).method) || '",'::text) || to_json((report).currency_code)) || ',"'::text) || (report).quantity) || '","'::text) || round((report).value, 2)) || '","'::text) || to_char(((report).closed_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'::text)) || '",'::text) || COALESCE(( SELECT (('"'::text || v.number) || '"'::text)
+            FROM valuation.report v
+           WHERE (v.voided_by = (report_hash.report).id)), 'null'::text)) || ',"'::text) || (report).lines_hash) || '","'::text) || (report).state_hash) || '",'::text) || COALESCE((('"'::text || (report).previous_hash) || '"'::text), 'null'::text)) || ']'::text)) AS digest;
+END;
+grant execute on function valuation.report_hash(valuation.report) to service_writer;
+comment on function valuation.report_hash(valuation.report) is 'Hash of a closed report: of a JSON array without spaces, of strings or null. The first is "stock valuation report 1". Number, day, number of the ledger, method, currency, quantity and value follow. Then come the moment of closing in UTC and the number of the void report that it replaces. The last are the hashes of the lines, of the state, and of the report before.';
+
+CREATE OR REPLACE FUNCTION valuation.run_of(method text, upto bigint, products uuid[], day date)
+ RETURNS valuation.run
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ROW(run_of.method, r.id, r.number, COALESCE(r.sequence, (0)::bigint), r.reference_date, run_of.upto, run_of.day, run_of.products)::valuation.run AS "row"
+    FROM (( SELECT) one
+      LEFT JOIN LATERAL ( SELECT v.id,
+             v.number,
+             v.sequence,
+             v.reference_date
+            FROM valuation.report v
+           WHERE ((v.closed_at IS NOT NULL) AND (v.voided_at IS NULL) AND (v.sequence <= run_of.upto) AND ((run_of.day IS NULL) OR (v.reference_date <= run_of.day)))
+           ORDER BY v.number DESC
+          LIMIT 1) r ON (true));
+END;
+grant execute on function valuation.run_of(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.run_of(text,bigint,uuid[],date) is 'Returns what is to be calculated: from the newest closed report that counts no later movement or day, up to a number of the ledger. Values that were booked without a movement count up to a day, or all.';
+
+CREATE OR REPLACE FUNCTION valuation.set_method(method text, starts_on date)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  newest valuation.run;
+  id uuid;
+begin
+  perform valuation.lock();
+  newest := valuation.run_of(null, 9223372036854775807, null, null);
+  if starts_on <= newest.after_day then
+    perform mutation.refuse('METHOD_CHANGE_IN_CLOSED_PERIOD',
+      format('Report %s closed the period up to %s.', newest.report_number, newest.after_day),
+      '{starts_on}', jsonb_build_object('number', newest.report_number, 'referenceDate', newest.after_day));
+  end if;
+  insert into valuation.method as m (method, starts_on) values (set_method.method, set_method.starts_on)
+  on conflict on constraint method_starts_on_is_unique do update set method = excluded.method
+  returning m.id into id;
+  return id;
+end
+$function$;
+grant execute on function valuation.set_method(text,date) to service_writer;
+comment on function valuation.set_method(text,date) is 'Sets the method by which the stock is valued from a day on. Returns its id. User error METHOD_CHANGE_IN_CLOSED_PERIOD.';
+
+CREATE OR REPLACE FUNCTION valuation.set_opening_values(lines valuation.opening_line[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  newest valuation.run;
+  errors jsonb;
+  ids uuid[];
+begin
+  if cardinality(lines) = 0 then
+    perform mutation.refuse('REQUIRED', 'There is no line.', '{lines}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
+  perform valuation.lock_shared();
+  newest := valuation.run_of(null, 9223372036854775807, null, null);
+  select jsonb_agg(mutation.user_error(f.code, f.message, mutation.path('lines', l.n, f.field)) order by l.n)
+  into errors
+  from unnest(lines) with ordinality l (stock_movement_id, unit_value, n)
+  left join ledger.stock_movement m on m.id = l.stock_movement_id
+  left join ledger.movement_sequence s on s.movement_id = m.id
+  cross join lateral (
+    select 'NOT_FOUND', 'There is no such stock movement.', 'stock_movement_id' where m.id is null
+    union all
+    select 'INVALID', 'The movement did not bring units into stock from a special place.',
+      'stock_movement_id'
+    where m.source_special_stock_location_technical_name is null
+      or m.destination_location_type_technical_name not in ('warehouse', 'bin_location', 'stock_container')
+    union all
+    select 'PERIOD_CLOSED', format('Report %s counts the movement.', newest.report_number),
+      'stock_movement_id'
+    where s.sequence <= newest.after
+    union all
+    select 'OUT_OF_RANGE', 'The value must be from 0 to 999,999,999, with at most six decimals.',
+      'unit_value'
+    where not (l.unit_value >= 0 and l.unit_value < 1000000000 and scale(l.unit_value) <= 6)
+    union all
+    select 'NOT_UNIQUE', 'Another line has this movement.', 'stock_movement_id'
+    where exists (select from unnest(lines) with ordinality o (id, unit_value, n)
+      where o.id = l.stock_movement_id and o.n < l.n)
+  ) f (code, message, field)
+  where m.id is not null or f.code in ('NOT_FOUND', 'OUT_OF_RANGE');
+  perform mutation.refuse(errors);
+
+  with written as (
+    insert into valuation.opening_value as v (stock_movement_id, product_id, unit_value)
+    select m.id, m.product_id, l.unit_value
+    from unnest(lines) l join ledger.stock_movement m on m.id = l.stock_movement_id
+    order by m.id
+    on conflict (stock_movement_id) do update
+    set unit_value = excluded.unit_value,
+      updated_at = case when v.unit_value = excluded.unit_value then v.updated_at
+        else date_trunc('second', now()) end
+    returning v.id, v.stock_movement_id
+  )
+  select array_agg(w.id order by l.n) into ids
+  from unnest(lines) with ordinality l (stock_movement_id, unit_value, n)
+  join written w on w.stock_movement_id = l.stock_movement_id;
+  return ids;
+end
+$function$;
+grant execute on function valuation.set_opening_values(valuation.opening_line[]) to service_writer;
+comment on function valuation.set_opening_values(valuation.opening_line[]) is 'Sets what units are worth that came into stock from a special place. Returns the ids of the values. User errors REQUIRED, TOO_MANY_LINES, NOT_FOUND, INVALID, PERIOD_CLOSED, OUT_OF_RANGE, NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION valuation.shares(method text, upto bigint, products uuid[] DEFAULT NULL::uuid[], day date DEFAULT NULL::date)
+ RETURNS TABLE(product_id uuid, warehouse_id uuid, quantity bigint, value numeric)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  run constant valuation.run := valuation.run_of(method, upto, products, day);
+begin
+  return query
+  select s.product_id, w.warehouse_id, w.quantity, w.value
+  from (
+    select h.product_id, array_agg(h.warehouse_id order by h.warehouse_id) as warehouses,
+      array_agg(h.quantity order by h.warehouse_id) as quantities
+    from valuation.held_units(run) h group by h.product_id
+  ) h
+  join valuation.entries(run, false) s on s.product_id = h.product_id and s.type = 'state'
+  cross join lateral unnest(h.warehouses, h.quantities, erp.shares(s.value * 0.000001, h.quantities))
+    w (warehouse_id, quantity, value);
+end
+$function$;
+grant execute on function valuation.shares(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.shares(text,bigint,uuid[],date) is 'Returns the units of products in each warehouse, and the share of the value that they have. The shares of a product add up to its value, by largest remainder, the lower id first. The warehouse is null for units in no warehouse.';
+
+CREATE OR REPLACE FUNCTION valuation.state_hash(report_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT encode(sha256(COALESCE(string_agg(h.hash, '\x'::bytea ORDER BY h.hash), '\x'::bytea)), 'hex'::text) AS encode
+    FROM ( SELECT sha256(convert_to((((((((((((((((('["P","'::text || p.product_id) || '",'::text) || to_json(p.product_number)) || ',"'::text) || p.quantity) || '","'::text) || round(p.value, 6)) || '",'::text) || COALESCE((('"'::text || round(p.last_unit_cost, 6)) || '"'::text), 'null'::text)) || ',"'::text) || round(p.landed_expense, 6)) || '","'::text) || round(p.variance, 6)) || '",'::text) || COALESCE((to_json((p.layers)::text))::text, 'null'::text)) || ']'::text), 'UTF8'::name)) AS hash
+            FROM valuation.report_product p
+           WHERE (p.report_id = state_hash.report_id)
+         UNION ALL
+          SELECT sha256(convert_to((((((((((('["O","'::text || o.product_id) || '","'::text) || o.place_type) || '",'::text) || to_json(o.place)) || ',"'::text) || o.quantity) || '","'::text) || round(o.value, 6)) || '"]'::text), 'UTF8'::name)) AS sha256
+            FROM valuation.report_outside o
+           WHERE (o.report_id = state_hash.report_id)
+         UNION ALL
+          SELECT sha256(convert_to((((((((((((('["C","'::text || c.product_id) || '","'::text) || c.stock_movement_id) || '",'::text) || COALESCE((('"'::text || c.order_id) || '"'::text), 'null'::text)) || ',"'::text) || c.kind) || '","'::text) || c.quantity) || '","'::text) || round(c.value, 6)) || '"]'::text), 'UTF8'::name)) AS sha256
+            FROM valuation.report_cost c
+           WHERE (c.report_id = state_hash.report_id)
+         UNION ALL
+          SELECT sha256(convert_to((((((('["L","'::text || e.product_id) || '","'::text) || e.stock_movement_id) || '","'::text) || e.day) || '"]'::text), 'UTF8'::name)) AS sha256
+            FROM valuation.report_late_entry e
+           WHERE (e.report_id = state_hash.report_id)) h;
+END;
+grant execute on function valuation.state_hash(uuid) to service_writer;
+comment on function valuation.state_hash(uuid) is 'Hash of what later reports continue from: states of products, goods in orders and receipts, costs of movements, late entries. Each row is a JSON array without spaces; all values are strings or null. The SHA-256 of the rows, 32 bytes each and sorted, make the text that is hashed.';
+
+CREATE OR REPLACE FUNCTION valuation.state_of(pool valuation.pool)
+ RETURNS valuation.entry
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  excess bigint := case when pool.quantity = 0 then pool.lowered
+    else greatest(pool.lowered - pool.value, 0) end;
+  layers jsonb;
+begin
+  -- Of a period average, only the end of the period knows what the units cost that went
+  if pool.method = 'period_average' and pool.quantity = 0 and pool.came > 0 then
+    pool.unit_cost := valuation.part_of(pool.worth, 1, pool.came);
+  elsif pool.method = 'fifo' then
+    layers := (
+      select coalesce(jsonb_agg(jsonb_build_object('quantity', l.quantity, 'value', l.amount * 0.000001,
+        'goods_receipt_id', l.receipt) order by l.n), '[]')
+      from unnest(pool.quantities, pool.amounts, pool.receipts) with ordinality
+        l (quantity, amount, receipt, n)
+    );
+  end if;
+  return row ('state', pool.product_id, null, null, null, pool.quantity, pool.value - pool.lowered + excess,
+    pool.came, pool.worth, pool.unit_cost, layers, pool.landed_expense, pool.variance + excess,
+    null)::valuation.entry;
+end
+$function$;
+grant execute on function valuation.state_of(valuation.pool) to service_writer;
+comment on function valuation.state_of(valuation.pool) is 'Returns the state of a product at the end of a calculation. The layers are an array, the oldest first, of {quantity, value, goods_receipt_id}.';
+
+CREATE OR REPLACE FUNCTION valuation.states(method text, upto bigint, products uuid[] DEFAULT NULL::uuid[], day date DEFAULT NULL::date)
+ RETURNS TABLE(product_id uuid, quantity bigint, value numeric, last_unit_cost numeric, layers jsonb, landed_expense numeric, variance numeric)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT e.product_id,
+     e.quantity,
+     ((e.value)::numeric * 0.000001),
+     ((e.last_unit_cost)::numeric * 0.000001),
+     e.layers,
+     ((e.landed_expense)::numeric * 0.000001),
+     ((e.variance)::numeric * 0.000001)
+    FROM valuation.entries(valuation.run_of(states.method, states.upto, states.products, states.day), false) e(type, product_id, sequence, stock_movement_id, kind, quantity, value, pool_quantity, pool_value, last_unit_cost, layers, landed_expense, variance, goods_receipt_id)
+   WHERE (e.type = 'state'::text);
+END;
+grant execute on function valuation.states(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.states(text,bigint,uuid[],date) is 'Returns units and value of products by a method, up to a number of the ledger, from the newest closed report on. Values that were booked without a movement count up to a day, or all. landed_expense and variance are of the open period. Products that nothing ever happened to are left out.';
+
+CREATE OR REPLACE FUNCTION valuation.stock_value(day date, upto bigint, wanted text, warehouse_id uuid, products uuid[], OUT method text, OUT sequence bigint, OUT quantity bigint, OUT value numeric, OUT fault_count bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  last_day constant date := coalesce(day, erp.local_date(now()));
+  run valuation.run;
+begin
+  if not auth.has_scope('valuation:read') then
+    return;
+  end if;
+  run := valuation.run_of(coalesce(wanted, valuation.method_on(last_day)),
+    coalesce(upto, valuation.cut(last_day)), products, case when upto is null then last_day end);
+  method := run.method;
+  sequence := run.upto;
+  select coalesce(sum(e.quantity) filter (where e.type = 'state'), 0),
+    coalesce(sum(e.value) filter (where e.type = 'state'), 0) * 0.000001,
+    count(*) filter (where e.type = 'fault')
+  into quantity, value, fault_count from valuation.entries(run, false) e;
+  if warehouse_id is not null then
+    select coalesce(sum(s.quantity), 0), coalesce(sum(s.value), 0) into quantity, value
+    from valuation.shares(run.method, run.upto, run.products, run.day) s
+    where s.warehouse_id = stock_value.warehouse_id;
+  end if;
+end
+$function$;
+alter function valuation.stock_value(date,bigint,text,uuid,uuid[]) owner to service_writer;
+grant execute on function valuation.stock_value(date,bigint,text,uuid,uuid[]) to service_api;
+comment on function valuation.stock_value(date,bigint,text,uuid,uuid[]) is 'Returns the units and their value at the end of a day, or up to a number of the ledger; by default now. Of one warehouse if it is given, and of the given products, or all. Without a method, the day has its own. Empty without the scope valuation:read.';
+
+CREATE OR REPLACE FUNCTION valuation.total_report(report_id uuid)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH total AS (
+          SELECT sum(p.quantity) AS quantity,
+             erp.rounded(sum(p.value)) AS value
+            FROM valuation.report_product p
+           WHERE (p.report_id = total_report.report_id)
+         ), line AS (
+          SELECT array_agg(w.id ORDER BY w.id) AS ids,
+             array_agg(w.value ORDER BY w.id) AS amounts
+            FROM valuation.report_warehouse w
+           WHERE (w.report_id = total_report.report_id)
+         ), rounded AS (
+          UPDATE valuation.report_warehouse w SET amount = r_1.amount
+            FROM ((line l
+              CROSS JOIN total t_1)
+              CROSS JOIN LATERAL UNNEST(l.ids, erp.rounded_to(t_1.value, l.amounts)) r_1(id, amount))
+           WHERE (w.id = r_1.id)
+         )
+  UPDATE valuation.report r SET quantity = COALESCE(t.quantity, (0)::numeric), value = COALESCE(t.value, (0)::numeric), fault_count = ( SELECT count(*) AS count
+            FROM valuation.report_fault f
+           WHERE (f.report_id = r.id)), late_entry_count = ( SELECT count(*) AS count
+            FROM valuation.report_late_entry e
+           WHERE (e.report_id = r.id))
+    FROM total t
+   WHERE (r.id = total_report.report_id);
+END;
+grant execute on function valuation.total_report(uuid) to service_writer;
+comment on function valuation.total_report(uuid) is 'Sets the totals of a report. Rounds its lines to cents, such that they add up to its value. All are rounded down, and those that lose most get a cent more; of equal ones, the one that stands earlier.';
+
+CREATE OR REPLACE FUNCTION valuation.void_report(report_id uuid, reason text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present valuation.report;
+begin
+  perform valuation.lock();
+  select * into present from valuation.report r where r.id = report_id;
+  if not found then
+    perform mutation.refuse_missing('stock valuation report', '{id}');
+  elsif present.closed_at is null then
+    perform mutation.refuse('INVALID_STATE_TRANSITION', 'The report is a draft: make another one instead.',
+      '{id}');
+  elsif present.voided_at is not null then
+    perform mutation.refuse('INVALID_STATE_TRANSITION', 'The report is void already.', '{id}');
+  elsif exists (select from valuation.report r where r.number > present.number) then
+    perform mutation.refuse('PERIOD_CLOSED',
+      'Only the newest report can be declared void: later ones continue from this one.', '{id}');
+  elsif erp.is_blank(reason) then
+    perform mutation.refuse('REQUIRED', 'Say why the report is void.', '{reason}');
+  elsif length(reason) > 1000 then
+    perform mutation.refuse('OUT_OF_RANGE', 'The reason has 1,000 characters at most.', '{reason}');
+  end if;
+  delete from valuation.counted_receipt c where c.report_id = present.id;
+  delete from valuation.report r where r.closed_at is null;
+  update valuation.report r set voided_at = date_trunc('second', now()), void_reason = reason
+  where r.id = present.id;
+  return present.id;
+end
+$function$;
+grant execute on function valuation.void_report(uuid,text) to service_writer;
+comment on function valuation.void_report(uuid,text) is 'Declares the newest closed report void, so that its period is open again and the prices of its receipts can be corrected. The report stays readable, and the next one names it. Deletes the draft, which continued from it. Returns the id. User errors NOT_FOUND, INVALID_STATE_TRANSITION, PERIOD_CLOSED, REQUIRED, OUT_OF_RANGE.';
+
+CREATE OR REPLACE FUNCTION valuation.with_amount(pool valuation.pool, amount bigint, goods_receipt_id uuid)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  by_value constant boolean := goods_receipt_id is null and pool.value > 0;
+  weights bigint[];
+begin
+  pool.value := pool.value + amount;
+  if pool.method = 'fifo' then
+    weights := array(
+      select case
+          when by_value then l.amount
+          when with_amount.goods_receipt_id is distinct from l.receipt
+            and with_amount.goods_receipt_id is not null then 0
+          else l.quantity end
+      from unnest(pool.quantities, pool.amounts, pool.receipts) with ordinality
+        l (quantity, amount, receipt, n)
+      order by l.n
+    );
+    pool.amounts := array(
+      select l.amount + (l.share * 1000000)::bigint
+      from unnest(pool.amounts, erp.shares(with_amount.amount * 0.000001, weights)) with ordinality
+        l (amount, share, n)
+      order by l.n
+    );
+  end if;
+  return pool;
+end
+$function$;
+grant execute on function valuation.with_amount(valuation.pool,bigint,uuid) to service_writer;
+comment on function valuation.with_amount(valuation.pool,bigint,uuid) is 'Adds an amount to the value of a product; a negative one lowers it. It goes to the layers of a goods receipt by their units, otherwise to all by their value, or by their units if they have none.';
+
+CREATE OR REPLACE FUNCTION valuation.with_arrival(pool valuation.pool, quantity bigint, known bigint, value bigint, own bigint, is_priced boolean, is_unpriced boolean, is_unvalued boolean, goods_receipt_id uuid)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  found bigint := quantity - known - own;
+  lost bigint := 0;
+begin
+  if known > 0 then
+    pool := valuation.with_units(pool, known, value, goods_receipt_id);
+    if is_priced then
+      pool.unit_cost := valuation.part_of(value, 1, known);
+    end if;
+  end if;
+  if is_unvalued or pool.quantity = 0 and own = 0 and pool.unit_cost is null then
+    lost := found;
+  end if;
+  if lost > 0 then
+    pool := valuation.with_units(pool, lost, 0, null);
+  end if;
+  pool.moved := 0;
+  if own + found > lost then
+    pool := valuation.with_found_units(pool, own + found - lost);
+  end if;
+  pool.moved := value + pool.moved;
+  pool.is_unvalued := lost > 0 or known > 0 and is_unpriced;
+  return pool;
+end
+$function$;
+grant execute on function valuation.with_arrival(valuation.pool,bigint,bigint,bigint,bigint,boolean,boolean,boolean,uuid) to service_writer;
+comment on function valuation.with_arrival(valuation.pool,bigint,bigint,bigint,bigint,boolean,boolean,boolean,uuid) is 'Adds units to the stock of a product: some with a known value, own ones that left in the same period, and others. The others get the average or the last known value of a unit, unless they need an opening value. The field moved has the value of all.';
+
+CREATE OR REPLACE FUNCTION valuation.with_booking(pool valuation.pool, kind text, amount bigint, goods_receipt_id uuid, received bigint)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  units bigint;
+  part bigint;
+begin
+  if kind = 'landed_cost' then
+    units := case when pool.method <> 'fifo' then least(pool.quantity, received)
+      else (
+        select coalesce(sum(l.quantity), 0)::bigint
+        from unnest(pool.quantities, pool.receipts) l (quantity, receipt)
+        where l.receipt = with_booking.goods_receipt_id
+      ) end;
+    part := valuation.part_of(amount, greatest(units, 0), received);
+    if pool.method = 'period_average' then
+      pool.worth := pool.worth + part;
+    else
+      -- Costs that are taken back lower the value to zero at most
+      part := greatest(part, - pool.value);
+    end if;
+    pool.landed_expense := pool.landed_expense + amount - part;
+    return case when part = 0 then pool else valuation.with_amount(pool, part, goods_receipt_id) end;
+  elsif pool.method = 'period_average' then
+    pool.lowered := pool.lowered + amount;
+    return pool;
+  end if;
+  part := case when pool.quantity > 0 then least(amount, pool.value) else 0 end;
+  pool.variance := pool.variance + amount - part;
+  return case when part = 0 then pool else valuation.with_amount(pool, - part, null) end;
+end
+$function$;
+grant execute on function valuation.with_booking(valuation.pool,text,bigint,uuid,bigint) to service_writer;
+comment on function valuation.with_booking(valuation.pool,text,bigint,uuid,bigint) is 'Books costs of purchase or a write-down. Of costs, the part of units that are still there joins the value, and the rest becomes an expense. A write-down takes no more than the value; the rest is variance.';
+
+CREATE OR REPLACE FUNCTION valuation.with_found_units(pool valuation.pool, units bigint)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if pool.method = 'period_average' then
+    pool := valuation.without_units(pool, - units);
+    pool.moved := - pool.moved;
+    return pool;
+  end if;
+  pool.moved := case when pool.quantity > 0 then valuation.part_of(pool.value, units, pool.quantity)
+    else coalesce(pool.unit_cost, 0) * units end;
+  return valuation.with_units(pool, units, pool.moved, null);
+end
+$function$;
+grant execute on function valuation.with_found_units(valuation.pool,bigint) to service_writer;
+comment on function valuation.with_found_units(valuation.pool,bigint) is 'Adds units whose value nobody knows to the stock of a product: at its average, or at the last known value of a unit. The field moved has their value.';
+
+CREATE OR REPLACE FUNCTION valuation.with_units(pool valuation.pool, units bigint, value bigint, goods_receipt_id uuid)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  pool.quantity := pool.quantity + units;
+  pool.value := pool.value + value;
+  if pool.method = 'period_average' then
+    pool.came := pool.came + units;
+    pool.worth := pool.worth + value;
+  elsif pool.method = 'fifo' then
+    pool.quantities := pool.quantities || units;
+    pool.amounts := pool.amounts || value;
+    pool.receipts := pool.receipts || goods_receipt_id;
+  end if;
+  return pool;
+end
+$function$;
+grant execute on function valuation.with_units(valuation.pool,bigint,bigint,uuid) to service_writer;
+comment on function valuation.with_units(valuation.pool,bigint,bigint,uuid) is 'Adds units with their value to the stock of a product. The receipt is the one that they came by.';
+
+CREATE OR REPLACE FUNCTION valuation.without_oldest(pool valuation.pool, units bigint)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  n integer := 1;
+  part bigint;
+begin
+  pool.moved := 0;
+  while units >= pool.quantities[n] loop
+    pool.moved := pool.moved + pool.amounts[n];
+    units := units - pool.quantities[n];
+    n := n + 1;
+  end loop;
+  if units > 0 and pool.quantities[n] is not null then
+    part := valuation.part_of(pool.amounts[n], units, pool.quantities[n]);
+    pool.moved := pool.moved + part;
+    pool.quantities[n] := pool.quantities[n] - units;
+    pool.amounts[n] := pool.amounts[n] - part;
+  end if;
+  if n > 1 then
+    pool.quantities := pool.quantities[n:];
+    pool.amounts := pool.amounts[n:];
+    pool.receipts := pool.receipts[n:];
+  end if;
+  return pool;
+end
+$function$;
+grant execute on function valuation.without_oldest(valuation.pool,bigint) to service_writer;
+comment on function valuation.without_oldest(valuation.pool,bigint) is 'Takes units from the oldest layers of a product. The field moved has their value.';
+
+CREATE OR REPLACE FUNCTION valuation.without_units(pool valuation.pool, units bigint)
+ RETURNS valuation.pool
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if pool.method = 'fifo' then
+    pool := valuation.without_oldest(pool, units);
+  elsif pool.method = 'moving_average' then
+    pool.moved := case when units >= pool.quantity then pool.value
+      else valuation.part_of(pool.value, units, pool.quantity) end;
+  else
+    pool.moved := valuation.period_cost(pool.all_worth, pool.all_came, pool.first_unit_cost,
+      pool.gone + units)
+      - valuation.period_cost(pool.all_worth, pool.all_came, pool.first_unit_cost, pool.gone);
+    pool.gone := pool.gone + units;
+  end if;
+  if units = pool.quantity and pool.value > 0 and pool.method <> 'period_average' then
+    pool.unit_cost := valuation.part_of(pool.value, 1, pool.quantity);
+  end if;
+  pool.quantity := pool.quantity - units;
+  pool.value := pool.value - pool.moved;
+  return pool;
+end
+$function$;
+grant execute on function valuation.without_units(valuation.pool,bigint) to service_writer;
+comment on function valuation.without_units(valuation.pool,bigint) is 'Takes units from the stock of a product. The field moved has their value.';
+
+CREATE OR REPLACE FUNCTION valuation.write_down(product_id uuid, amount numeric, unit_value numeric, reason text, day date)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  booked_on constant date := coalesce(day, erp.local_date(now()));
+  method constant text := valuation.method_on(booked_on);
+  field constant text[] := array[case when amount is null then 'unit_value' else 'amount' end];
+  at bigint;
+  stock record;
+  earlier numeric;
+  fall numeric;
+  id uuid;
+begin
+  if num_nonnulls(amount, unit_value) <> 1 then
+    perform mutation.refuse('INVALID', 'Give either an amount or the value of a unit.', field);
+  elsif scale(coalesce(amount, unit_value)) > 6 or unit_value < 0 then
+    perform mutation.refuse('OUT_OF_RANGE', 'The number is negative, or has more than six decimals.', field);
+  end if;
+  perform from erp.product p where p.id = write_down.product_id;
+  if not found then
+    perform mutation.refuse_missing('product', '{product_id}');
+  end if;
+  perform valuation.lock();
+  at := valuation.position_of(booked_on);
+  perform valuation.refuse_unpriced(method, at, array[write_down.product_id], booked_on);
+  select coalesce(sum(s.quantity), 0) as quantity, coalesce(sum(s.value), 0) as value into stock
+  from valuation.states(method, at, array[write_down.product_id], booked_on) s;
+  earlier := (select coalesce(sum(w.amount), 0) from valuation.write_down w
+    where w.product_id = write_down.product_id);
+  fall := coalesce(amount, stock.value - unit_value * stock.quantity);
+  if fall = 0 then
+    perform mutation.refuse('INVALID', 'The value would stay what it is.', field);
+  elsif fall > stock.value then
+    perform mutation.refuse('OUT_OF_RANGE', 'The value would fall below zero.', field,
+      jsonb_build_object('value', stock.value, 'quantity', stock.quantity));
+  elsif - fall > earlier or fall < 0 and stock.quantity = 0 then
+    perform mutation.refuse('OUT_OF_RANGE', 'Only what was written down can rise again.', field,
+      jsonb_build_object('writtenDown', earlier, 'quantity', stock.quantity));
+  end if;
+  insert into valuation.write_down as w (product_id, amount, day, sequence, reason)
+  values (write_down.product_id, fall, booked_on, at, write_down.reason) returning w.id into id;
+  return id;
+end
+$function$;
+grant execute on function valuation.write_down(uuid,numeric,numeric,text,date) to service_writer;
+comment on function valuation.write_down(uuid,numeric,numeric,text,date) is 'Lowers the value of a product by an amount, or to a value of a unit; raises it again at most by what was written down. Returns the id. User errors INVALID, OUT_OF_RANGE, NOT_FOUND, PERIOD_CLOSED, PRICE_MISSING.';

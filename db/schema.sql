@@ -37397,7 +37397,7 @@ BEGIN ATOMIC
            WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (e.error IS NOT NULL))) f(query);
 END;
 grant execute on function mutation.faults_of_columns(regclass) to service_writer;
-comment on function mutation.faults_of_columns(regclass) is 'Returns SQL that finds the faults of a row w of mutation.row_faults by itself. It finds nulls in required columns that mutations change, violated checks, foreign keys to missing rows, and texts that are too long for an index and have no check of their length. It runs row by row, because reading many long rows again for each rule takes seconds.';
+comment on function mutation.faults_of_columns(regclass) is 'Returns SQL that finds the faults of a row w of mutation.row_faults by itself. It finds nulls in required columns that mutations change, violated checks, foreign keys to missing rows, and texts that are too long for an index. A text that has a check of its length is refused once, by the check. It runs row by row, because reading many long rows again for each rule takes seconds.';
 
 CREATE OR REPLACE FUNCTION mutation.faults_of_keys(relation regclass)
  RETURNS text

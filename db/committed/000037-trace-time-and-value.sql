@@ -1,8 +1,10 @@
 --! Previous: sha1:960826ddbcd4556b6c5611ea82b8c312bc630bbb
---! Hash: sha1:631793d7370c7602d4589d0d32eca70c82ee1b91
+--! Hash: sha1:d0692e68391a1aefd2a81de749e9e74e6a8744f5
 --! Message: trace time and value
 
 --! split: 090-tracking-columns.sql
+--! Message: trace time and value
+
 --! Message: trace time and value
 
 -- Columns for serial numbers, shelf life, and pick order. Functions that 100-hold.sql includes read them
@@ -3884,7 +3886,8 @@ begin atomic
     where a.attrelid = relation and a.atttypid = 'text'::regtype and exists (
       select from pg_index i where i.indrelid = relation and a.attnum = any (i.indkey::smallint[])
     ) and not exists (
-      select from pg_constraint c where c.conrelid = relation and c.contype = 'c' and a.attnum = any (c.conkey)
+      select from pg_constraint c
+      where c.conrelid = relation and c.contype = 'c' and a.attnum = any (c.conkey)
         and pg_get_expr(c.conbin, c.conrelid) like '%length(%'
     )
     union all
@@ -3908,8 +3911,8 @@ end;
 comment on function mutation.faults_of_columns(regclass) is
   'Returns SQL that finds the faults of a row w of mutation.row_faults by itself. It finds nulls in '
   'required columns that mutations change, violated checks, foreign keys to missing rows, and texts that '
-  'are too long for an index and have no check of their length. It runs row by row, because reading many long rows again for each rule takes '
-  'seconds.';
+  'are too long for an index. A text that has a check of its length is refused once, by the check. It runs '
+  'row by row, because reading many long rows again for each rule takes seconds.';
 grant execute on function mutation.faults_of_columns(regclass) to service_writer;
 --! EndIncluded mutation/faults_of_columns.sql
 drop index if exists erp.batch_best_before_date_id_idx;

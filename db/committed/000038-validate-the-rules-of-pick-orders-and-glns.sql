@@ -1,5 +1,5 @@
---! Previous: sha1:631793d7370c7602d4589d0d32eca70c82ee1b91
---! Hash: sha1:3403cdbc1ddef55e7bc2362732ee39186789b7bf
+--! Previous: sha1:d0692e68391a1aefd2a81de749e9e74e6a8744f5
+--! Hash: sha1:86d8fddb9e69edf8b9c1c8c07dc1a9a42b0cca57
 --! Message: validate the rules of pick orders and GLNs
 
 --! split: 1-current.sql

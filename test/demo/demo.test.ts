@@ -156,7 +156,10 @@ test("every list has rows, most more than a page", async () => {
 test("every optional field is sometimes there and sometimes not", async () => {
   // Files of many rows belong to tokens, of which the demonstration shop has none
   const columns = (await optionalColumns(client)).filter(
-    ({ column }) => !column.startsWith("bulk_operations."),
+    ({ column }) =>
+      !column.startsWith("bulk_operations.") &&
+      // All stock is in warehouses: none is left of places that were deleted before their history was kept
+      !column.startsWith("stock_valuation_report_lines.warehouse_"),
   );
   assert.ok(columns.length > 150, `${columns.length} columns`);
   assert.deepEqual(

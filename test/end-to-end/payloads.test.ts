@@ -57,7 +57,12 @@ const particular: Record<string, unknown> = {
   url: "https://shop.example/hooks",
   apiVersion: "unstable",
 };
-const scalars: Record<string, unknown> = { Boolean: true, Int: 1, DateTime: "2026-06-01T00:00:00Z", Date: "2026-05-01" };
+const scalars: Record<string, unknown> = {
+  Boolean: true,
+  Int: 1,
+  DateTime: "2026-06-01T00:00:00Z",
+  Date: "2026-05-01",
+};
 
 /** A valid value for an input, with required fields only. */
 async function sampleOf(type: GraphQLInputType, name: string, owner = ""): Promise<unknown> {

@@ -39,7 +39,9 @@ function titleFactor([title, kind], typed) {
   const [name, text] = [title.toLowerCase(), typed.toLowerCase()];
   const isSame = termOf(title) === termOf(typed) || name.endsWith(`.${text}`);
   if (isSame) return kind in weights ? 4 : 2;
-  return name.startsWith(text) || name.includes(`.${text}`) ? 2 : 1;
+  // "stock adjust" is typed for stockAdjust
+  const joined = text.replaceAll(" ", "");
+  return name.startsWith(text) || name.startsWith(joined) || name.includes(`.${text}`) ? 2 : 1;
 }
 
 /** Returns a function that finds the entries for a text, best match first. MiniSearch is the library's class. */

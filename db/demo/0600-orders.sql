@@ -189,9 +189,10 @@ select demo.id('order line', l.key), o.id, demo.id('order line', l.parent_key),
 from demo.line l join demo.sales_order o on o.n = l.order_n
 order by l.key;
 
+-- In larger shops, discounts exceed the goods of some orders
 update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net,
-  paid_amount = case o.payment_state when 'paid' then a.amount_total
-    when 'paid_partially' then round(a.amount_total / 2, 2) end
+  paid_amount = case o.payment_state when 'paid' then greatest(a.amount_total, 0)
+    when 'paid_partially' then greatest(round(a.amount_total / 2, 2), 0) end
 from erp.sales_order d cross join lateral ledger.order_amounts(d.id, d.tax_status) a where d.id = o.id;
 
 insert into erp.order_tag (order_id, tag_id)

@@ -14,6 +14,7 @@ export const navigationFor = (hasExplorer: boolean) => [
     title: "Settings",
     sections: [credentialsSection, webhooksSection, versionsSection, merchantPlanSection],
   },
-  { title: "Records", sections: [reportsSection, operationsSection, activity] },
+  { title: "Stock", sections: [reportsSection] },
+  { title: "Records", sections: [operationsSection, activity] },
   { title: "You", sections: hasExplorer ? [explorerSection, account] : [account] },
 ];

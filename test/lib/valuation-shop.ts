@@ -33,6 +33,7 @@ export const reportFields = `id number referenceDate sequence method currencyCod
 const aged = (days: number) => `
   alter table ledger.stock_movement disable trigger user;
   update ledger.stock_movement set created_at = created_at - interval '${days} days';
+  update ledger.booking set booked_at = booked_at - interval '${days} days';
   alter table ledger.stock_movement enable trigger user;
   update ledger.stock_count set counted_at = counted_at - interval '${days} days'`;
 

@@ -21947,6 +21947,7 @@ CREATE OR REPLACE FUNCTION erp.end_of_day(day date)
  STABLE
 RETURN ((((day + 1))::timestamp without time zone AT TIME ZONE COALESCE((SELECT m.time_zone FROM erp.merchant m), 'UTC'::text)) - '00:00:00.000001'::interval);
 grant execute on function erp.end_of_day(date) to service_registrar;
+grant execute on function erp.end_of_day(date) to service_writer;
 comment on function erp.end_of_day(date) is 'Returns the last moment of a day in the merchant''s time zone (erp.local_date).';
 
 CREATE OR REPLACE FUNCTION erp.excess_warning(is_cancelled boolean, quantity integer, product_number text, order_number text, field text[], line_id uuid DEFAULT NULL::uuid)
@@ -35834,7 +35835,7 @@ begin
     select coalesce(sum(s.quantity - s.held_quantity), 0) as units from ledger.warehouse_stock s
     where s.product_id = t.product_id and s.warehouse_id <> t.warehouse_id
   ) e
-  -- What lies there, and is not picked
+  -- Units in the warehouse that are not picked, by reason
   cross join lateral (
     select sum(b.quantity) filter (where x.is_held) as held,
       sum(b.quantity) filter (where not x.is_held and x.best_before_date < d.today) as expired,
@@ -39832,8 +39833,7 @@ BEGIN ATOMIC
  SELECT COALESCE(( SELECT (min(s.sequence) - 1)
             FROM (ledger.stock_movement m
               JOIN ledger.movement_sequence s ON ((s.movement_id = m.id)))
-           WHERE (m.created_at >= (((cut.day + 1))::timestamp without time zone AT TIME ZONE COALESCE(( SELECT r.time_zone
-                    FROM erp.merchant r), 'UTC'::text)))), ( SELECT s.sequence
+           WHERE (m.created_at > erp.end_of_day(cut.day))), ( SELECT s.sequence
             FROM ledger.movement_sequence s
            ORDER BY s.sequence DESC
           LIMIT 1), (0)::bigint) AS "coalesce";
@@ -39891,7 +39891,7 @@ declare
   old_q bigint[]; old_v bigint[]; own_q bigint[]; own_v bigint[]; supply boolean[]; unpriced boolean[];
 begin
   if is_period and counts is null then
-    -- What leaves costs the average of all that comes, which is therefore found out first
+    -- Units leave at the average of all units of the period, so a first pass calculates the average
     select array_agg(x.pool_quantity order by x.product_id), array_agg(x.pool_value order by x.product_id)
     into counts, worths from valuation.entries(run, false, '{}', '{}') x where x.type = 'state';
   end if;

@@ -1,8 +1,10 @@
 --! Previous: sha1:960826ddbcd4556b6c5611ea82b8c312bc630bbb
---! Hash: sha1:d0692e68391a1aefd2a81de749e9e74e6a8744f5
+--! Hash: sha1:fd4d539ad073135dcbf833b76a56e2fe477b1f23
 --! Message: trace time and value
 
 --! split: 090-tracking-columns.sql
+--! Message: trace time and value
+
 --! Message: trace time and value
 
 --! Message: trace time and value
@@ -1523,7 +1525,7 @@ begin
     select coalesce(sum(s.quantity - s.held_quantity), 0) as units from ledger.warehouse_stock s
     where s.product_id = t.product_id and s.warehouse_id <> t.warehouse_id
   ) e
-  -- What lies there, and is not picked
+  -- Units in the warehouse that are not picked, by reason
   cross join lateral (
     select sum(b.quantity) filter (where x.is_held) as held,
       sum(b.quantity) filter (where not x.is_held and x.best_before_date < d.today) as expired,
@@ -4249,6 +4251,15 @@ comment on type valuation.entry is
   'A result of the calculation: the state of a product, the cost of a movement, a movement between places '
   'outside of the stock, or a fault. Amounts are in millionths of the default currency.';
 
+--! Included erp/end_of_day.sql
+create or replace function erp.end_of_day(day date) returns timestamptz
+language sql stable
+return (day + 1)::timestamp at time zone coalesce((select m.time_zone from erp.merchant m), 'UTC')
+  - interval '1 microsecond';
+comment on function erp.end_of_day(date) is
+  'Returns the last moment of a day in the merchant''s time zone (erp.local_date).';
+grant execute on function erp.end_of_day(date) to service_registrar, service_writer;
+--! EndIncluded erp/end_of_day.sql
 --! Included erp/rounded.sql
 -- The rules of rounding. Amounts are paid in cents, and rounded once, half away from zero; prices of a unit
 -- keep more decimals. These functions have no settings, so that Postgres inlines them.
@@ -4439,8 +4450,7 @@ begin atomic
     (
       select min(s.sequence) - 1
       from ledger.stock_movement m join ledger.movement_sequence s on s.movement_id = m.id
-      where m.created_at >= (day + 1)::timestamp
-        at time zone coalesce((select r.time_zone from erp.merchant r), 'UTC')
+      where m.created_at > erp.end_of_day(day)
     ),
     (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1),
     0);
@@ -4597,7 +4607,7 @@ begin atomic
   where b.sequence <= run.upto and (b.sequence > run.after or b.day > run.after_day)
     and (run.day is null or b.day <= run.day)
     and (run.products is null or b.product_id = any (run.products))
-    -- What is allocated before the goods come is part of what they bring
+    -- Costs allocated before the goods arrive come in with the goods
     and (b.kind <> 'landed_cost' or b.received is not null);
 end;
 comment on function valuation.bookings(valuation.run) is
@@ -4945,7 +4955,7 @@ declare
   old_q bigint[]; old_v bigint[]; own_q bigint[]; own_v bigint[]; supply boolean[]; unpriced boolean[];
 begin
   if is_period and counts is null then
-    -- What leaves costs the average of all that comes, which is therefore found out first
+    -- Units leave at the average of all units of the period, so a first pass calculates the average
     select array_agg(x.pool_quantity order by x.product_id), array_agg(x.pool_value order by x.product_id)
     into counts, worths from valuation.entries(run, false, '{}', '{}') x where x.type = 'state';
   end if;
@@ -6242,7 +6252,7 @@ grant execute on function ledger.bound_closings(ledger.closing) to service_recor
 --! Included ledger/write_closing.sql
 create or replace function ledger.write_closing(last ledger.closing, sequence bigint) returns integer
 language plpgsql set search_path = pg_catalog, pg_temp
--- What is closed is mostly in memory, for it is new
+-- The closed movements are new, so most of their pages are in memory
 set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 as $$
 declare
   written ledger.closing;
@@ -6364,7 +6374,7 @@ leg as materialized (
   join ledger.past_leg l on l.movement_id = s.movement_id
   where exists (select from ledger.closing)
 ),
--- What each closing changes against the one before, and what was numbered in between
+-- The difference of each closing to the one before, and the sum of the movements numbered between the two
 difference as (
   select x.closing_id, x.key, x.place, sum(x.stored) as stored, sum(x.expected) as expected
   from (
@@ -8789,15 +8799,6 @@ select api_meta.allow('service_registrar', t, 'select')
 from unnest('{erp.warehouse, erp.batch, erp.goods_receipt, erp.supplier, erp.sales_order, erp.bin_location,
   erp.merchant, ledger.stock, ledger.batch_stock, ledger.warehouse_stock, ledger.stock_movement,
   ledger.stock_movement_batch, valuation.report}'::text[]) t;
---! Included erp/end_of_day.sql
-create or replace function erp.end_of_day(day date) returns timestamptz
-language sql stable
-return (day + 1)::timestamp at time zone coalesce((select m.time_zone from erp.merchant m), 'UTC')
-  - interval '1 microsecond';
-comment on function erp.end_of_day(date) is
-  'Returns the last moment of a day in the merchant''s time zone (erp.local_date).';
-grant execute on function erp.end_of_day(date) to service_registrar;
---! EndIncluded erp/end_of_day.sql
 --! Included valuation/product_values.sql
 create or replace function valuation.product_values(day date, products uuid[])
 returns table (product_id uuid, quantity bigint, value numeric, is_complete boolean)

@@ -1,5 +1,5 @@
---! Previous: sha1:d0692e68391a1aefd2a81de749e9e74e6a8744f5
---! Hash: sha1:86d8fddb9e69edf8b9c1c8c07dc1a9a42b0cca57
+--! Previous: sha1:fd4d539ad073135dcbf833b76a56e2fe477b1f23
+--! Hash: sha1:60c44f2d970f2169cbf72d3ede4136c8112e5f49
 --! Message: validate the rules of pick orders and GLNs
 
 --! split: 1-current.sql

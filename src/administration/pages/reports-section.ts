@@ -95,8 +95,9 @@ const readRows = async (
 /** Returns what is wrong with the parameters, or null if the error has another cause. */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof Error && "code" in error)) return null;
-  // Values that are no dates or numbers
-  if (String(error.code).startsWith("22")) return "Enter a valid value, such as 2026-01-31 for a day.";
+  // invalid_text_representation, invalid_datetime_format, datetime_field_overflow, character_not_in_repertoire
+  if (["22P02", "22007", "22008", "22021"].includes(String(error.code)))
+    return "Enter a valid value, such as 2026-01-31 for a day.";
   return String(error.code).startsWith("UE") ? error.message : null;
 }
 

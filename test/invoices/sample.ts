@@ -110,7 +110,8 @@ export function sampleInvoice(options: SampleOptions = {}, changes: object = {})
   const { form = "xrechnung", lines = sampleLines, paid } = options;
   const discounts = options.lines ? {} : sampleDiscounts;
   const { allowances, charges } = { ...discounts, ...options };
-  return {
+  // A copy, because tests change what they get, and files share a process
+  return structuredClone({
     documentType: "invoice",
     typeCode: "380",
     title: "Invoice",
@@ -145,7 +146,7 @@ export function sampleInvoice(options: SampleOptions = {}, changes: object = {})
     ...amountsOf(lines, { allowances, charges, paid }),
     taxInDefaultCurrency: null,
     ...changes,
-  };
+  });
 }
 
 const negate = (object: any, keys: string[]) => ({

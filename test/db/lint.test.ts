@@ -15,7 +15,7 @@ const faultsOf = async (client: pg.ClientBase, lint: Lint) =>
 /** For each lint, a mistake that it must find; where it is a union, one for each part. */
 const mistakes: Record<string, string | string[]> = {
   "action-mutation":
-    "update erp.state_transition set mutation = 'order_reopen' where machine = 'order' and action = 'reopen'",
+    "update erp.state_transition set mutation = 'order_open_again' where machine = 'order' and action = 'reopen'",
   "api-login": [
     "set role none; grant service_auth to service_api",
     "set role none; alter role service_api createrole",

@@ -80,10 +80,12 @@ comment on column erp.product.available_stock is
   'stock, which does not make it negative. Negative when more was sold than there is.';
 comment on constraint product_available_stock_follows on erp.product is E'@internal\n@keeps available_stock';
 select api_meta.allow('service_ledger', 'erp.product', 'update (safety_stock)');
+-- Among the figures, whose rules alone are checked when it changes (api_meta.upholding)
+select api_meta.allow('service_booker', 'erp.product', 'update (safety_stock)');
 
 -- Figures
 --!include erp/keep_batch_state.sql
-create or replace trigger keep_state before insert or update of is_held, held_at, hold_reason, stock_state,
+create or replace trigger keep_figures_of_state before insert or update of is_held, held_at, hold_reason, stock_state,
   best_before_date, is_expired on erp.batch for each row execute function erp.keep_batch_state();
 --!include ledger/examine.sql
 --!include ledger/plain_place.sql

@@ -142,6 +142,7 @@ drop view if exists api_unstable.bin_locations, api_unstable.batches, api_unstab
 --!include api/product_warehouse_configurations.sql
 --!include events/topics.sql
 drop function if exists api_unstable.products_safety_stock(api_unstable.products);
+--!include ledger/safety_stock_of.sql
 --!include api/products_safety_stock.sql
 --!include erp/create_bin_location.sql
 --!include erp/update_bin_location.sql

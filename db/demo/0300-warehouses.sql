@@ -32,13 +32,17 @@ create function demo.bin_id(warehouse integer, n bigint) returns uuid language s
 return demo.id('bin', warehouse * 100000 + n);
 
 -- The last bin of warehouse 1 is torn down later, after it was in use
-insert into erp.bin_location (id, warehouse_id, code, position, created_at, updated_at)
+insert into erp.bin_location (id, warehouse_id, code, position, stock_state, created_at, updated_at)
 select demo.bin_id(w, n), demo.id('warehouse', w),
   case
     when n > demo.bins(w) then 'ALT-01'
     else format('%s-%s-%s', demo.padded(1 + (n - 1) / 40, 2), demo.padded(1 + (n - 1) % 40 / 4, 2),
     1 + (n - 1) % 4) end,
-  case when n % 9 > 0 then n * 10 end, demo.opening() - interval '19 days',
+  case when n % 9 > 0 then n * 10 end,
+  -- Goods wait in the last bins but one, and damaged ones lie in the last
+  case when w = 2 then 'sellable' when n = demo.bins(w) - 1 then 'quality_control'
+    when n = demo.bins(w) then 'damaged' else 'sellable' end,
+  demo.opening() - interval '19 days',
     case when n % 4 = 0 then demo.opening() + n % 500 * interval '1 day' end
 from generate_series(1, 3) w, generate_series(1, demo.bins(w) + case when w = 1 then 1 else 0 end) n;
 

@@ -97,28 +97,42 @@ from (
   from ledger.stock_movement_batch mb join demo.movement m on m.id = mb.stock_movement_id group by 1
 ) f where f.batch_id = b.id;
 
--- Two batches are on hold, partly in a warehouse that doesn't sell its stock
+-- Two batches are on hold, partly in a warehouse that doesn't sell its stock, and a few have expired
 update erp.batch b
-set is_held = true, held_at = demo.today() - h.age, hold_reason = h.reason, updated_at = demo.today() - h.age
+set is_held = true, stock_state = h.state, held_at = demo.today() - h.age, hold_reason = h.reason,
+  updated_at = demo.today() - h.age
 from (values
-  ('LM-0002-17', 2, interval '3 days', 'The supplier tests samples again: glass was found in this lot.'),
-  ('KA-0003-15', 1, interval '20 hours', null)
-) h (number, nth, age, reason)
+  ('LM-0002-17', 2, 'quality_control', interval '3 days',
+    'The supplier tests samples again: glass was found in this lot.'),
+  ('KA-0003-15', 1, 'damaged', interval '20 hours', null)
+) h (number, nth, state, age, reason)
 join demo.stocked p using (number)
 where b.id = demo.batch_id(p.n, h.nth);
+update erp.batch set is_expired = true where best_before_date < demo.today()::date;
 update ledger.warehouse_stock s set held_quantity = u.quantity
 from (
-  select s.product_id, coalesce(s.warehouse_id, l.warehouse_id) as warehouse_id, sum(u.quantity) as quantity
-  from erp.batch b join ledger.batch_stock u on u.batch_id = b.id join ledger.stock s on s.id = u.stock_id
-  left join erp.bin_location l on l.id = s.bin_location_id
-  where b.is_held and s.location_type_technical_name in ('warehouse', 'bin_location') group by 1, 2
+  select s.product_id, coalesce(s.warehouse_id, l.warehouse_id) as warehouse_id,
+    sum(case when l.stock_state <> 'sellable' then s.quantity else coalesce(n.quantity, 0) end) as quantity
+  from ledger.stock s left join erp.bin_location l on l.id = s.bin_location_id
+  left join lateral (
+    select sum(u.quantity) as quantity from ledger.batch_stock u join erp.batch b on b.id = u.batch_id
+    where u.stock_id = s.id and (b.is_held or b.is_expired)
+  ) n on true
+  where s.location_type_technical_name in ('warehouse', 'bin_location') group by 1, 2
 ) u
-where s.product_id = u.product_id and s.warehouse_id = u.warehouse_id;
-update erp.product p set stock_not_available_for_sale = p.stock_not_available_for_sale + s.quantity
+where s.product_id = u.product_id and s.warehouse_id = u.warehouse_id and u.quantity > 0;
+update erp.product_warehouse_configuration c set safety_stock = 2
+from ledger.warehouse_stock s
+where s.product_id = c.product_id and s.warehouse_id = c.warehouse_id and s.quantity % 7 = 3;
+update ledger.warehouse_stock s set safety_stock = c.safety_stock
+from erp.product_warehouse_configuration c
+where c.product_id = s.product_id and c.warehouse_id = s.warehouse_id and c.safety_stock > 0;
+update erp.product p
+set stock_not_available_for_sale = p.stock_not_available_for_sale + s.held, safety_stock = s.safety
 from (
-  select h.product_id, sum(h.held_quantity) as quantity
+  select h.product_id, sum(h.held_quantity) as held, sum(h.safety_stock) as safety
   from ledger.warehouse_stock h join erp.warehouse w on w.id = h.warehouse_id
-  where w.is_stock_available_for_sale and h.held_quantity > 0 group by 1
+  where w.is_stock_available_for_sale and (h.held_quantity > 0 or h.safety_stock > 0) group by 1
 ) s
 where p.id = s.product_id;
 

@@ -17,7 +17,7 @@ export interface TaskSettings {
 }
 
 /** Tasks that are queued at each start. */
-export const tasksAtStart = ["fill_default_currency_prices", "backfill", "close_ledger"];
+export const tasksAtStart = ["fill_default_currency_prices", "backfill", "close_ledger", "expire_batches"];
 
 /**
  * Returns the tasks of background work by name. A job may run twice, so tasks must be safe to repeat.
@@ -38,6 +38,8 @@ export function makeTasks(
       void (await query("select auth.erase_retired_keys()")),
     close_ledger: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => closeNext(helpers)),
+    expire_batches: async (_payload: unknown, helpers: JobHelpers) =>
+      inBatches(helpers, () => expireNext(helpers)),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal, read })),
@@ -49,6 +51,12 @@ export function makeTasks(
 async function closeNext({ query }: JobHelpers): Promise<boolean> {
   const { rows } = await query<{ closed: boolean }>("select ledger.close_next() as closed");
   return rows[0]!.closed;
+}
+
+/** Marks batches whose best-before date has passed, and returns whether there were any. */
+async function expireNext({ query }: JobHelpers): Promise<boolean> {
+  const { rows } = await query<{ marked: number }>("select erp.expire_batches() as marked");
+  return rows[0]!.marked > 0;
 }
 
 /** Makes the task that deletes a kind of data by age. Each batch is one statement. */

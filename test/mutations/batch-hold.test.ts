@@ -164,11 +164,24 @@ describe("a batch on hold", () => {
     await assertLedgerIsRight(shop);
     await set(false, "null");
     assert.deepEqual((await figures(product)).all, [12, 4, 8]);
-    await assert.rejects(set(true, "null"), /batch_is_held_since_a_moment/);
     await assert.rejects(set(false, "now()"), /batch_is_held_since_a_moment/);
     await assert.rejects(
       shop.sql(`update erp.batch set hold_reason = 'Old' where product_id = $1`, shop.id[product]!),
       /batch_has_a_reason_only_on_hold/,
+    );
+    // The moment and the state follow
+    await set(true, "null");
+    const rows = await shop.sql(
+      "select stock_state, held_at is null as lacks from erp.batch where product_id = $1",
+      shop.id[product]!,
+    );
+    assert.deepEqual(rows, [
+      { stock_state: "quality_control", lacks: false },
+      { stock_state: "quality_control", lacks: false },
+    ]);
+    await assert.rejects(
+      shop.sql("update erp.batch set held_at = null where product_id = $1", shop.id[product]!),
+      /batch_is_held_since_a_moment/,
     );
   });
 
@@ -321,7 +334,7 @@ describe("batchHold and batchRelease", () => {
     const held = (name: string) => [
       "batch.updated",
       shop.id[name],
-      ["heldAt", "holdReason", "isHeld"],
+      ["heldAt", "holdReason", "isHeld", "stockState"],
       "Recall",
     ];
     const short = (name: string) => [

@@ -1,6 +1,7 @@
 -- Returns: what customers send back, line by line
 
 drop view if exists ledger.proof;
+drop view if exists erp.return_proof;
 drop view if exists api_unstable.return_orders, api_unstable.return_order_line_items,
   api_unstable.return_order_documents, api_unstable.return_reasons cascade;
 drop view if exists api_unstable.stock_movements, api_unstable.stocks, api_unstable.goods_receipt_line_items
@@ -116,7 +117,7 @@ comment on constraint return_order_reference_length on erp.return_order is
 comment on constraint return_order_comment_length on erp.return_order is
   E'@userError OUT_OF_RANGE comment\nThe text has more than 1,000 characters.';
 comment on constraint return_order_refusal_reason_length on erp.return_order is
-  E'@userError OUT_OF_RANGE reason\nThe text has more than 1,000 characters.';
+  E'@userError OUT_OF_RANGE refusal_reason\nThe text has more than 1,000 characters.';
 comment on constraint return_order_state_length on erp.return_order is
   '@internal States are those of erp.state_transition.';
 comment on constraint return_order_refund_is_not_negative on erp.return_order is
@@ -248,6 +249,8 @@ alter table erp.return_order_document enable row level security;
 comment on table erp.return_order_document is 'Which credit notes belong to which return.';
 comment on column erp.return_order_document.return_order_id is 'The return.';
 comment on column erp.return_order_document.document_id is 'The credit note.';
+comment on constraint return_order_document_document_id_fkey on erp.return_order_document is
+  '@internal erp.refund_return names credit notes that it has just made.';
 select api_meta.allow('service_writer', 'erp.return_order_document', 'select', 'insert');
 
 -- Lines of orders know how much of them comes back
@@ -438,6 +441,8 @@ select api_meta.allow('service_writer', 'ledger.batch_stock', 'select');
 --!include api/stock_bookings_stock_movements.sql
 --!include api/stocks.sql
 --!include api/stocks_quantity_as_of.sql
+drop function if exists api_unstable.batch_stocks_quantity_as_of;
+--!include api/batch_stocks_quantity_as_of.sql
 drop function if exists api_unstable.order_line_items_returned_quantity;
 --!include api/order_line_items_returned_quantity.sql
 --!include api/return_orders_goods_receipts.sql
@@ -450,4 +455,12 @@ drop function if exists api_unstable.order_line_items_returned_quantity;
 --!include api/return_order_cancel.sql
 --!include api/return_order_close.sql
 --!include api/return_order_refund.sql
+--!include erp/return_proof.sql
 --!include ledger/proof.sql
+
+-- Events and people
+--!include events/topics.sql
+--!include erp/export_customer.sql
+--!include erp/anonymize_rows.sql
+--!include erp/subjects_about.sql
+--!include events/anonymous_data.sql

@@ -17,6 +17,8 @@ alter table erp.goods_receipt_line_item drop column if exists return_order_line_
   drop column if exists quarantined_quantity cascade, drop column if exists disposed_quantity cascade;
 drop table if exists erp.return_order_document, erp.return_order_charge, erp.return_order_line_item,
   erp.return_reason cascade;
+alter table erp.return_order drop constraint if exists return_order_state_length;
+drop index if exists erp.return_order_state_id_idx;
 alter table erp.return_order drop column if exists reference cascade, drop column if exists comment cascade,
   drop column if exists withdrawal_date cascade, drop column if exists requested_at cascade,
   drop column if exists closed_at cascade, drop column if exists refusal_reason cascade,

@@ -5,11 +5,12 @@ drop function if exists api_unstable.sourcing_simulate, api_unstable.sourcing_si
 drop view if exists api_unstable.sourcing_rules, api_unstable.sourcing_simulation_locations;
 drop function if exists erp.plan_uncovered(uuid, uuid);
 drop function if exists erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[]);
+drop function if exists administration.report_sourcing;
 drop schema if exists sourcing cascade;
 create schema sourcing;
 comment on schema sourcing is
-  'Which location ships what of an order: a plan that may be replaced, rules as rows, and what they would have '
-  'done with past orders.';
+  'Which location ships what of an order: a plan that may be replaced, rules as rows, and what they would '
+  'have done with past orders.';
 grant usage on schema sourcing to service_api, service_writer, service_registrar, service_ledger;
 select api_meta.expose('sourcing');
 
@@ -29,7 +30,8 @@ alter table sourcing.rule enable row level security;
 comment on table sourcing.rule is
   'Rules that order the locations which could ship an order. Without rows, the default warehouse ships '
   'everything.';
-comment on column sourcing.rule."position" is 'Place in the list; the rule with the smallest one decides first.';
+comment on column sourcing.rule."position" is
+  'Place in the list; the rule with the smallest one decides first.';
 comment on column sourcing.rule.kind is 'How the rule orders the locations.';
 comment on column sourcing.rule.location_id is
   'The location that comes first; null unless the kind is priority.';
@@ -46,7 +48,8 @@ select api_meta.allow('service_writer', 'sourcing.rule', 'select', 'insert', 'de
 alter table erp.fulfillment_order drop column if exists division_count cascade;
 alter table erp.fulfillment_order add column division_count integer not null default 0;
 comment on column erp.fulfillment_order.division_count is
-  'How often units were taken out of it and put into others, by fulfillmentOrderMove or fulfillmentOrderSplit.';
+  'How often units were taken out of it and put into others, by fulfillmentOrderMove or '
+  'fulfillmentOrderSplit.';
 select api_meta.allow('service_writer', 'erp.fulfillment_order',
   'update (source_warehouse_location_id, division_count)');
 select api_meta.allow('service_writer', 'erp.fulfillment_order_line_item', 'update (quantity)', 'delete');

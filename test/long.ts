@@ -21,6 +21,7 @@ const numbers = {
   MODEL_STEPS: "300",
   DAY_SECONDS: "300",
   STOCK_LOAD_SECONDS: "300",
+  SOURCING_ORDERS: "300",
 };
 const files = [
   "reads/differential",
@@ -34,6 +35,7 @@ const files = [
   "mutations/money",
   "invoices/random",
   "mutations/refusals-model",
+  "mutations/sourcing-model",
   "model/model",
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",

@@ -22,7 +22,10 @@ import {
  * Facts about a field that introspection doesn't show: its scopes, the greatest length of a payload's list, and the indexes of
  * a filter.
  */
-export type FieldFacts = Pick<GraphQLFieldExtensions<unknown, unknown>, "requiresScopes" | "payloadBound" | "rowsPerCall"> &
+export type FieldFacts = Pick<
+  GraphQLFieldExtensions<unknown, unknown>,
+  "requiresScopes" | "payloadBound" | "rowsPerCall"
+> &
   Pick<GraphQLInputFieldExtensions, "indexes">;
 
 /** A topic of events. */

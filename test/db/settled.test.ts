@@ -39,9 +39,7 @@ describe("what is settled", () => {
       await writer.query(`begin; ${lock}`);
       assert.equal(await settled(), noted);
       await writer.query("rollback");
-      const [{ isNow }] = await rows(
-        `select ledger.settled_until(pg_current_snapshot()) = now() as "isNow"`,
-      );
+      const [{ isNow }] = await rows(`select ledger.settled_until(pg_current_snapshot()) = now() as "isNow"`);
       assert.ok(isNow);
     } finally {
       await other.client.query("rollback");

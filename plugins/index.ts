@@ -7,6 +7,7 @@ import { catalogQuery, makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ClashesPlugin } from "./clashes.ts";
 import { ComputedColumnsPlugin } from "./computed-columns.ts";
 import { ConnectionsPlugin } from "./connections.ts";
+import { CostsPlugin } from "./costs.ts";
 import { DeprecationsPlugin } from "./deprecations.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
@@ -137,6 +138,7 @@ export function createPreset({
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
+      CostsPlugin,
       ...(isFirstVersion ? [] : [WiderListsPlugin, NodesPlugin, RelationFiltersPlugin]),
       // Mutations
       MutationFieldsPlugin,

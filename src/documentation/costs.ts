@@ -18,6 +18,12 @@ import { createSelection } from "./sample-operation.ts";
 
 /** Returns the cost of a field in words; null when it is free. src/graphql/operation-size.ts computes it. */
 export function describeCost(model: Model, owner: string, field: Field): string | null {
+  const { rowsPerCall } = field.extensions;
+  const call = rowsPerCall ? `${points(rowsPerCall / rowsPerPoint)} for the call` : null;
+  return [call, describeRows(model, owner, field)].filter(Boolean).join(", and ") || null;
+}
+
+function describeRows(model: Model, owner: string, field: Field): string | null {
   if (owner === model.schema.getMutationType()?.name)
     return `${pointsPerMutation} points, one for every ${rowsPerPoint} elements of its input, and the cost of its payload`;
   const target = getNamedType(field.type);

@@ -22,7 +22,10 @@ import {
  * Facts about a field that introspection doesn't show: its scopes, the greatest length of a payload's list, and the indexes of
  * a filter.
  */
-export type FieldFacts = Pick<GraphQLFieldExtensions<unknown, unknown>, "requiresScopes" | "payloadBound"> &
+export type FieldFacts = Pick<
+  GraphQLFieldExtensions<unknown, unknown>,
+  "requiresScopes" | "payloadBound" | "rowsPerCall"
+> &
   Pick<GraphQLInputFieldExtensions, "indexes">;
 
 /** A topic of events. */
@@ -103,9 +106,9 @@ export async function describeSchema(schema: GraphQLSchema): Promise<Pick<Editio
     for (const { name, extensions } of Object.values<{ name: string; extensions: FieldFacts }>(
       type.getFields(),
     )) {
-      const { requiresScopes, payloadBound, indexes } = extensions;
-      if (requiresScopes || payloadBound || indexes)
-        fields.set(`${type.name}.${name}`, { requiresScopes, payloadBound, indexes });
+      const { requiresScopes, payloadBound, rowsPerCall, indexes } = extensions;
+      if (requiresScopes || payloadBound || rowsPerCall || indexes)
+        fields.set(`${type.name}.${name}`, { requiresScopes, payloadBound, rowsPerCall, indexes });
     }
   }
   return { sdl: parts.join("\n\n"), fields };

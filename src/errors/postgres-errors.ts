@@ -80,7 +80,7 @@ const tooManyGroups: DatabaseFailure = {
 
 const eitherOr: DatabaseFailure = {
   code: "BAD_USER_INPUT",
-  message: "Give either sequence or moment, and not both.",
+  message: "Give one of sequence, moment and day, and no other.",
 };
 const tooLate: DatabaseFailure = {
   code: "AS_OF_TOO_LATE",

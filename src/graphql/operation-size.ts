@@ -143,9 +143,14 @@ class Measurement {
   }
 
   #measureField(type: Part["type"], node: FieldNode, input: ArgumentSize | undefined): OperationSize {
-    const { schema, operation, variables } = this.#walked;
     const field = findField(type, node);
     if (!field) return nothing;
+    const size = this.#measureFound(type, field, node, input);
+    return { ...size, rows: size.rows + (field.extensions.rowsPerCall ?? 0) };
+  }
+
+  #measureFound(type: Part["type"], field: Field, node: FieldNode, input?: ArgumentSize): OperationSize {
+    const { schema, operation, variables } = this.#walked;
     const target = getNamedType(field.type);
     if (type === schema.getMutationType()) return this.#measureMutation(field, node);
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };

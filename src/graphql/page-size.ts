@@ -30,6 +30,8 @@ export interface PayloadBound {
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     payloadBound?: PayloadBound;
+    /** Rows that a call of the field counts as, beside its own. */
+    rowsPerCall?: number;
   }
 }
 

@@ -44,6 +44,20 @@ describe("the value of the stock", () => {
     assert.deepEqual(await valueOf("sequence: 0"), [0, 0]);
   });
 
+  it("is refused for a day and a number together, and for a number that no movement has", async () => {
+    const token = await shop.token({ read: ["products", "valuation"] });
+    const codesOf = async (args: string) => [
+      ...(await shop.ask(token, { query: `{ stockValuation(${args}) { value } }` })).codes,
+      ...(await shop.ask(token, {
+        query: `{ products(first: 1) { edges { node { stockValue(${args}) { value } } } } }`,
+      })).codes,
+    ];
+    const both = await codesOf(`day: "${shop.day(1)}", sequence: 1`);
+    assert.deepEqual(both, ["BAD_USER_INPUT", "BAD_USER_INPUT"]);
+    assert.deepEqual(await codesOf("sequence: 1000000"), ["AS_OF_TOO_LATE", "AS_OF_TOO_LATE"]);
+    assert.deepEqual(await codesOf("sequence: 1, day: null"), []);
+  });
+
   it("is divided among warehouses", async () => {
     assert.deepEqual(await valueOf(`warehouseId: "${shop.id.shed}"`), [7, 17.5]);
     assert.deepEqual(await valueOf(`warehouseId: "${shop.id.hall}"`), [16, 35.5]);

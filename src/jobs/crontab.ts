@@ -19,6 +19,9 @@ const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
 const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
 
+// Hourly, because days begin at different times in time zones. Nothing is due after the head of yesterday
+const signHeads = "2 * * * * sign_valuation_heads ?jobKey=sign_valuation_heads";
+
 // Declaring a backfill queues a job; this one continues after a process was killed
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 
@@ -27,6 +30,7 @@ export const upkeep: readonly string[] = [
   "fill_default_currency_prices",
   "erase_retired_keys",
   "close_ledger",
+  "sign_valuation_heads",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -38,6 +42,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     ...prune,
     eraseKeys,
     closeLedger,
+    signHeads,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

@@ -98,7 +98,10 @@ service. ${onDatabase}`,
         `Creates a new signing key, for every process at once. The previous one is accepted until its tokens have expired, and
 then retires by itself.`,
       )
-      .option("--valuation", "the key that signs heads of stock valuation reports; its public key stays for ever")
+      .option(
+        "--valuation",
+        "the key that signs heads of stock valuation reports; its public key stays for ever",
+      )
       .addHelpText(...examples("keys rotate")),
     async ({ valuation }) => (valuation ? (await keys()).rotateValuationKey() : (await keys()).rotateKeys()),
   );

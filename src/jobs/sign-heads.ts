@@ -31,7 +31,10 @@ export async function signNextHead(
   const pkcs8 = Buffer.from(secrets.open(due.secret, valuationKeyPlace(due.keyId)), "base64");
   const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
   const signature = sign(null, Buffer.from(due.text), key).toString("base64url");
-  await client.query("select valuation.add_head($1, coalesce($2, now()))", [`${due.text}.${signature}`, moment]);
+  await client.query("select valuation.add_head($1, coalesce($2, now()))", [
+    `${due.text}.${signature}`,
+    moment,
+  ]);
   return true;
 }
 

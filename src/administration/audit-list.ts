@@ -45,6 +45,7 @@ const actionTitles: Readonly<Record<string, string>> = {
   "webhook_delivery.retried": "Sent a message again to the webhook",
   "signing_key.rotated": "Rotated the signing key of access tokens. The new one is",
   "signing_key.retired": "Retired the signing key of access tokens",
+  "valuation_key.rotated": "Rotated the key that signs stock valuation heads. The new one is",
   "plan.changed": "Changed the plan to",
   "customer.exported": "Exported the data of the customer",
   "customer.anonymized": "Anonymized the customer",

@@ -98,8 +98,12 @@ service. ${onDatabase}`,
         `Creates a new signing key, for every process at once. The previous one is accepted until its tokens have expired, and
 then retires by itself.`,
       )
+      .option(
+        "--valuation",
+        "the key that signs heads of stock valuation reports; its public key stays for ever",
+      )
       .addHelpText(...examples("keys rotate")),
-    async () => (await keys()).rotateKeys(),
+    async ({ valuation }) => (valuation ? (await keys()).rotateValuationKey() : (await keys()).rotateKeys()),
   );
   addPrintingAction(
     command

@@ -2,6 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
 import { connect } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
+import { signNextHead } from "../jobs/sign-heads.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import { say } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
 
@@ -61,7 +63,10 @@ export async function fillDemo({
       String(scale),
       String(countShiftDays(until)),
     ]);
-    for (const sql of await readDemo()) {
+    const steps = await readDemo();
+    for (const sql of steps) {
+      // The last step switches on the triggers that announce changes
+      if (sql === steps.at(-1)) await signDemoHeads(client, until);
       onProgress(`Demonstration data: ${sql.slice(0, sql.indexOf("\n")).replace(/^--\s*/, "")}`);
       await client.query(sql);
     }
@@ -71,6 +76,12 @@ export async function fillDemo({
   } finally {
     await client.end();
   }
+}
+
+/** Signs heads of some days, with the key of the demonstration. Postgres can't. */
+async function signDemoHeads(client: pg.Client, until: Date): Promise<void> {
+  for (let days = 11; days >= 0; days--)
+    await signNextHead(client, new Secrets([]), new Date(until.getTime() - days * 86_400_000));
 }
 
 /** The texts of db/demo, in the order in which they run. */

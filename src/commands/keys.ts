@@ -1,7 +1,10 @@
 import { listSigningKeys, retireSigningKey, rotateSigningKey } from "../auth/rotate-signing-keys.ts";
 import type { StoredKeyOverview } from "../auth/rotate-signing-keys.ts";
 import { configuredKeyId } from "../auth/signing-keys.ts";
+import { newValuationKey } from "../jobs/sign-heads.ts";
 import { encryptStored } from "../secrets/encrypt-stored.ts";
+import { requireKeysFor } from "../secrets/require-keys.ts";
+import type { StoredSecrets } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -42,6 +45,26 @@ export async function rotateKeys(): Promise<Result> {
   };
 }
 
+/** Replaces the key that signs heads of stock valuation reports. */
+export async function rotateValuationKey(): Promise<Result> {
+  const secrets = new Secrets(readSettings().secretsKeys);
+  const key = newValuationKey(secrets);
+  const [kid, x] = key;
+  await asOwner(async (owner) => {
+    const { rows } = await owner.query<StoredSecrets>("select * from auth.stored_secrets()");
+    // The key that is replaced may be unreadable
+    requireKeysFor(
+      rows.filter(({ kind }) => kind !== "valuation key"),
+      secrets,
+    );
+    await owner.query("select valuation.rotate_signing_key($1, $2, $3)", key);
+  });
+  return {
+    json: { kid, x },
+    text: `${kid} signs heads of stock valuation reports from now on. Its public key (Ed25519) is ${x}.`,
+  };
+}
+
 export async function retireKey(id: string, { now = false }: { now?: boolean }): Promise<Result> {
   await asOwner((owner) => retireSigningKey(owner, id, now));
   return {
@@ -53,7 +76,8 @@ export async function retireKey(id: string, { now = false }: { now?: boolean }):
 export async function encryptSecrets(): Promise<Result> {
   const secrets = new Secrets(readSettings().secretsKeys);
   const counts = await asOwner((owner) => encryptStored(owner, secrets));
-  const [keys, webhooks] = [counts["signing key"], counts["webhook secret"]];
+  const keys = counts["signing key"] + counts["valuation key"];
+  const webhooks = counts["webhook secret"];
   const done = `Encrypted with ${secrets.currentKeyId}: ${keys} signing keys and ${webhooks} secrets of webhooks.`;
   return {
     json: { key_id: secrets.currentKeyId, signing_keys: keys, webhook_secrets: webhooks },

@@ -1,5 +1,5 @@
 import { GraphQLError } from "postgraphile/graphql";
-import type { ErrorCode } from "./api-error.ts";
+import { errorCodes, type ErrorCode } from "./api-error.ts";
 
 /** A failure of the database, as clients see it. */
 export interface DatabaseFailure {
@@ -84,8 +84,7 @@ const eitherOr: DatabaseFailure = {
 };
 const tooLate: DatabaseFailure = {
   code: "AS_OF_TOO_LATE",
-  message:
-    "The sequence is greater than the number of every stock movement, or the moment is later than the beginning of a booking that is still open. Give an earlier one, or retry a little later.",
+  message: errorCodes.AS_OF_TOO_LATE.meaning,
 };
 
 /** Errors for clients, by the SQLSTATE of Postgres or the error code of Node's sockets. */

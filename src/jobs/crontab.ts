@@ -22,6 +22,9 @@ const expireBatches = "1 * * * * expire_batches ?jobKey=expire_batches";
 
 const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
 
+// Hourly, because days begin at different times in time zones. Nothing is due after the head of yesterday
+const signHeads = "2 * * * * sign_valuation_heads ?jobKey=sign_valuation_heads";
+
 // Declaring a backfill queues a job; this one continues after a process was killed
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 
@@ -31,6 +34,7 @@ export const upkeep: readonly string[] = [
   "erase_retired_keys",
   "close_ledger",
   "expire_batches",
+  "sign_valuation_heads",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -43,6 +47,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     eraseKeys,
     closeLedger,
     expireBatches,
+    signHeads,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

@@ -6,6 +6,8 @@ import { retentionRules } from "./retention-periods.ts";
 import type { RetentionRule } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import-rates.ts";
 import type { ImportOptions } from "./exchange-rates/import-rates.ts";
+import { signNextHead } from "./sign-heads.ts";
+import { Secrets } from "../secrets/secrets.ts";
 
 /** A function that is called after rows were deleted by age. */
 export type OnPruned = (what: string, rows: number) => void;
@@ -14,6 +16,8 @@ export type OnPruned = (what: string, rows: number) => void;
 export interface TaskSettings {
   /** File or address with exchange rates; without it there is no import task. */
   exchangeRatesFrom: string | undefined;
+  /** Keys that encrypt stored secrets; without one, they are plain. */
+  secretsKeys?: readonly string[];
 }
 
 /** Tasks that are queued at each start. */
@@ -26,10 +30,11 @@ export const tasksAtStart = ["fill_default_currency_prices", "backfill", "close_
  * @param read reads exchange rates
  */
 export function makeTasks(
-  { exchangeRatesFrom: from }: TaskSettings,
+  { exchangeRatesFrom: from, secretsKeys = [] }: TaskSettings,
   onPruned?: OnPruned,
   read?: ImportOptions["read"],
 ): TaskList {
+  const secrets = new Secrets(secretsKeys);
   return {
     backfill: fillBackfills,
     fill_default_currency_prices: fillDefaultCurrencyPrices,
@@ -40,6 +45,8 @@ export function makeTasks(
       inBatches(helpers, () => closeNext(helpers)),
     expire_batches: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => expireNext(helpers)),
+    sign_valuation_heads: async (_payload: unknown, helpers: JobHelpers) =>
+      inBatches(helpers, () => signNextHead(helpers, secrets)),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal, read })),

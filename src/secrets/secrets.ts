@@ -89,5 +89,8 @@ const computeKeyId = (key: Buffer): string =>
 /** Returns the place of a key that signs access tokens. */
 export const signingKeyPlace = (id: string): string => `auth.signing_key/${id}`;
 
+/** Returns the place of a key that signs heads of stock valuation reports. */
+export const valuationKeyPlace = (id: string): string => `valuation.signing_key/${id}`;
+
 /** Returns the place of a webhook's secret. */
 export const webhookSecretPlace = (id: string): string => `events.webhook_secret/${id}`;

@@ -58,10 +58,10 @@ describe("service_worker", () => {
     assert.deepEqual(
       rows.map(({ name }) => name).sort(),
       (
-        "add_job add_jobs bulk.add_chunk bulk.add_result bulk.begin_result bulk.begin_upload bulk.drop_upload " +
+        "add_head add_job add_jobs add_signing_key bulk.add_chunk bulk.add_result bulk.begin_result bulk.begin_upload bulk.drop_upload " +
         "bulk.due_at bulk.end_upload bulk.finish bulk.import_chunk bulk.open_errors bulk.open_result bulk.prune bulk.read_chunk " +
         "bulk.release bulk.renew bulk.rights_to_files bulk.take close_next erase_retired_keys fill_default_currency_prices fill_next_batch " +
-        "force_unlock_workers import_exchange_rates prune prune_attempts prune_audit prune_credentials " +
+        "force_unlock_workers import_exchange_rates next_head prune prune_attempts prune_audit prune_credentials " +
         "prune_keys prune_operations prune_uses"
       ).split(" "),
     );
@@ -76,6 +76,8 @@ describe("service_worker", () => {
     "select * from auth.credential",
     "select * from auth.signing_key",
     "select auth.signing_keys()",
+    "select * from valuation.signing_key",
+    "select valuation.rotate_signing_key(gen_random_uuid(), '', '')",
     "insert into graphile_worker.migrations (id) values (1000)",
     "create table graphile_worker.mine ()",
     "drop table graphile_worker._private_jobs",

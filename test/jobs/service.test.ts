@@ -175,6 +175,7 @@ test("nothing is imported unless it is asked for", () => {
     "erase_retired_keys",
     "close_ledger",
     "expire_batches",
+    "sign_valuation_heads",
   ]);
   assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);
 });

@@ -116,3 +116,49 @@ describe("an order that changes after a part was shipped", () => {
     assert.deepEqual([state, deliveryState, shipped], ["completed", "shipped", [1]]);
   });
 });
+
+describe("an order whose goods lie half in one warehouse and half in another", () => {
+  const rules = (...kinds: string[]) => done("sourcingRulesSet", { rules: kinds });
+  after(() => rules());
+
+  it("is refused by the default warehouse, ships from both by a rule, and is planned without shipping", async () => {
+    const { products } = await done(
+      "productsUpsert",
+      { products: [{ productNumber: "saw" }] },
+      "products { id }",
+    );
+    shop.id.saw = products[0].id;
+    await shop.store("saw", "A-1", 2);
+    await shop.store("saw", "B-1", 2);
+    const order = await shop.order([{ product: "saw", quantity: 3 }]);
+    assert.deepEqual(refusals(await shop.ship(order)), [["INSUFFICIENT_STOCK", "orderId"]]);
+    await rules("do_not_split");
+    assert.deepEqual(refusals(await shop.ship(order)), [["INSUFFICIENT_STOCK", "orderId"]]);
+    await rules("split_least");
+    const planned = await done(
+      "fulfillmentOrderCreate",
+      { orderId: order.id },
+      "fulfillmentOrders { sourceWarehouseLocation { warehouse { code } } lineItems { edges { node { quantity } } } }",
+    );
+    assert.deepEqual(
+      planned.fulfillmentOrders.map((made: any) => [
+        made.sourceWarehouseLocation.warehouse.code,
+        made.lineItems.edges.map(({ node }: any) => node.quantity),
+      ]),
+      [
+        ["hall", [2]],
+        ["shed", [1]],
+      ],
+    );
+    assert.deepEqual(await figures("saw"), [4, 0, 3, 1]);
+    const shipped = await shop.ship(order);
+    assert.deepEqual(
+      shop.moves(shipped).map(([quantity, source]) => [quantity, source]),
+      [
+        [2, "A-1"],
+        [1, "B-1"],
+      ],
+    );
+    assert.deepEqual(await figures("saw"), [1, 0, 0, 1]);
+  });
+});

@@ -338,6 +338,21 @@ describe("safety stock", () => {
       assert.deepEqual(refusals(await keep(value)), [[code, "safetyStock"]]);
   });
 
+  it("goes with its warehouse", async () => {
+    await shop.store(product, "A-1", 9);
+    const { warehouse } = await shop.mutate(
+      "warehouseCreate",
+      { code: `W${made}`, name: "Short-lived", isStockAvailableForSale: true },
+      { select: "warehouse { id }" },
+    );
+    shop.id.short = warehouse.id;
+    await keep(4, "short");
+    assert.deepEqual((await figures()).all, [9, 0, 4, 5]);
+    const { userErrors } = await shop.mutate("warehouseDelete", { id: warehouse.id });
+    assert.deepEqual(userErrors, []);
+    assert.deepEqual((await figures()).all, [9, 0, 0, 9]);
+  });
+
   it("goes with its configuration, written by SQL", async () => {
     await shop.store(product, "A-1", 9);
     const ids = [shop.id[product]!, shop.id.hall!] as const;

@@ -39,13 +39,12 @@ alter table erp.product_warehouse_configuration drop column if exists safety_sto
 alter table erp.product_warehouse_configuration add column safety_stock integer not null default 0;
 alter table erp.product_warehouse_configuration
   add constraint product_warehouse_configuration_safety_stock_is_plausible
-    check (safety_stock between 0 and 1000000000) not enforced;
+    check (safety_stock between 0 and 10000000) not enforced;
 comment on column erp.product_warehouse_configuration.safety_stock is
-  'Units in the warehouse that are not offered for sale, so that they remain if orders were more or '
-  'stock less than known.';
+  'Units in the warehouse that are not offered for sale, because a count or a sale elsewhere may be late.';
 comment on constraint product_warehouse_configuration_safety_stock_is_plausible
   on erp.product_warehouse_configuration is
-  E'@userError OUT_OF_RANGE safety_stock\nThe safety stock must be from 0 to 1,000,000,000.';
+  E'@userError OUT_OF_RANGE safety_stock\nThe safety stock must be from 0 to 10,000,000.';
 select api_meta.allow('service_writer', 'erp.product_warehouse_configuration', 'update (safety_stock)');
 
 alter table ledger.warehouse_stock drop column if exists safety_stock cascade;
@@ -57,11 +56,11 @@ alter table ledger.warehouse_stock add constraint warehouse_stock_available_quan
 comment on column ledger.warehouse_stock.safety_stock is
   'Units that are kept back from sale, as far as they are there.';
 comment on column ledger.warehouse_stock.held_quantity is
-  'Units that cannot be sold, in the warehouse and all its bins: of batches that are on hold or have '
-  'expired, or in bins in quality control or of damaged goods. Each counts once.';
+  'Units that cannot be sold, in the warehouse and all its bins. Their batch is on hold or has expired, or '
+  'their bin is not sellable. Each counts once.';
 comment on column ledger.warehouse_stock.available_quantity is
-  'Quantity less reserved and held quantity, and less the safety stock, which does not make it negative. '
-  'Negative when more was promised than there is.';
+  'Units that can be sold: quantity less reserved, held and safety stock. The safety stock reduces it '
+  'to 0 at most. Negative when more was promised than there is.';
 comment on constraint warehouse_stock_available_quantity_follows
   on ledger.warehouse_stock is E'@internal\n@keeps available_quantity';
 select api_meta.allow('service_ledger', 'ledger.warehouse_stock', 'update (safety_stock)');
@@ -77,7 +76,7 @@ comment on column erp.product.safety_stock is
   'Safety stock of the warehouses that sell their stock together.';
 comment on column erp.product.available_stock is
   'Units that can be sold: physical stock less the stock not for sale, the reserved stock and the safety '
-  'stock, which does not make it negative. Negative when more was sold than there is.';
+  'stock. The safety stock reduces it to 0 at most. Negative when more was sold than there is.';
 comment on constraint product_available_stock_follows on erp.product is E'@internal\n@keeps available_stock';
 select api_meta.allow('service_ledger', 'erp.product', 'update (safety_stock)');
 -- Among the figures, whose rules alone are checked when it changes (api_meta.upholding)
@@ -85,8 +84,8 @@ select api_meta.allow('service_booker', 'erp.product', 'update (safety_stock)');
 
 -- Figures
 --!include erp/keep_batch_state.sql
-create or replace trigger keep_figures_of_state before insert or update of is_held, held_at, hold_reason, stock_state,
-  best_before_date, is_expired on erp.batch for each row execute function erp.keep_batch_state();
+create or replace trigger keep_figures_of_state before insert or update of is_held, held_at, hold_reason,
+  stock_state, best_before_date, is_expired on erp.batch for each row execute function erp.keep_batch_state();
 --!include ledger/examine.sql
 --!include ledger/plain_place.sql
 --!include ledger/plain_singles.sql

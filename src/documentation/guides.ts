@@ -51,6 +51,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "shipping",
         "batches",
         "holding",
+        "state-of-stock",
         "recalls",
         "invoicing",
         "valuation",

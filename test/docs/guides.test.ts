@@ -73,6 +73,11 @@ const guides: Record<string, Guide> = {
     write: ["products", "batches", "stocks", "goods_receipts"],
     version: "unstable",
   },
+  "docs/guides/state-of-stock.md": {
+    read: ["products", "batches", "stocks", "warehouses", "product_warehouse_configurations"],
+    write: ["batches", "stocks", "warehouses"],
+    version: "unstable",
+  },
 };
 
 const root = new URL("../../", import.meta.url);

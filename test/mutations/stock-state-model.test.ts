@@ -262,7 +262,9 @@ const ship = async () => {
   }
 };
 const receive = async () => {
-  const product = one([...products.keys()].filter((name) => lotsOf(name)[0] === null));
+  const plain = [...products.keys()].filter((name) => lotsOf(name)[0] === null);
+  if (plain.length === 0) return;
+  const product = one(plain);
   const [bin, quantity] = [one(["A-1", "A-2", "C-1"]), 1 + below(6)];
   const lineItems = [{ productId: shop.id[product], quantity, destinationBinLocationId: shop.id[bin] }];
   const input = { supplierId: shop.id.acme, warehouseId: shop.id.hall, lineItems };

@@ -44,7 +44,6 @@ export interface ReturnShop extends ShippingShop {
   /** Creates a return. Lines are pairs of an order's line and units, or inputs. */
   request(lines: ([string, number] | object)[], rest?: object): Promise<ReturnedOrder>;
   /** Reads a return. */
-  read(query: string, variables?: object): Promise<any>;
   returned(id: string): Promise<ReturnedOrder>;
   /** Creates the goods receipt of a parcel, with the lines that arrive. Returns its id, and those of its lines. */
   parcel(lines: ArrivingLine[]): Promise<{ id: string; lines: string[] }>;
@@ -70,7 +69,11 @@ export const figures = ({ lines }: ReturnedOrder): number[][] =>
   ]);
 
 const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
-const plain = ({ lineItems, ...rest }: any): ReturnedOrder => ({ ...rest, lines: nodes(lineItems) });
+const amounts = (row: any) => ({ ...row, refundAmount: Number(row.refundAmount) });
+const plain = ({ lineItems, ...rest }: any): ReturnedOrder => ({
+  ...amounts(rest),
+  lines: nodes(lineItems).map(amounts),
+});
 
 export async function openReturnShop(options: ServiceOptions = {}): Promise<ReturnShop> {
   const shop = await openShippingShop(options);

@@ -26,7 +26,10 @@ describe("an announced return", () => {
   it("is approved, arrives and goes back to the shelf", async () => {
     const order = await shop.shipped(hammers(3));
     const before = await shop.stockAt("hammer", "A-2");
-    const made = await shop.request([[order.lines[0]!, 3]], { reference: "RMA 7", withdrawalDate: "2026-01-02" });
+    const made = await shop.request([[order.lines[0]!, 3]], {
+      reference: "RMA 7",
+      withdrawalDate: "2026-01-02",
+    });
     assert.equal(made.state, "requested");
     const approve = await shop.succeed(
       "returnOrderApprove",
@@ -39,7 +42,11 @@ describe("an announced return", () => {
     assert.equal(now.state, "received");
     assert.equal(await shop.stockAt("hammer", "A-2"), before + 3);
     assert.equal(await deliveryState(order), "returned");
-    const { returnOrder } = await shop.succeed("returnOrderClose", { id: made.id }, "returnOrder { state closedAt }");
+    const { returnOrder } = await shop.succeed(
+      "returnOrderClose",
+      { id: made.id },
+      "returnOrder { state closedAt }",
+    );
     assert.equal(returnOrder.state, "closed");
     assert.notEqual(returnOrder.closedAt, null);
   });

@@ -203,10 +203,11 @@ describe("serial numbers", () => {
     const now = await shop.receive([{ line: made.lines[0]!, quantity: 1, batchId: shop.id[number]! }]);
     assert.equal(now.state, "received");
     const { batch } = await shop.read(
-      "query ($id: ID!) { batch(id: $id) { shipments { edges { node { quantity } } } physicalStock } }",
+      "query ($id: ID!) { batch(id: $id) { shipments { edges { node { keptQuantity } } } physicalStock } }",
       { id: shop.id[number] },
     );
     assert.equal(batch.physicalStock, 1);
+    for (const { node } of batch.shipments.edges) assert.equal(node.keptQuantity, 0);
   });
 });
 

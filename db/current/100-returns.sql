@@ -6,11 +6,11 @@ drop view if exists api_unstable.return_orders, api_unstable.return_order_line_i
   api_unstable.return_order_documents, api_unstable.return_reasons cascade;
 drop view if exists api_unstable.stock_movements, api_unstable.stocks, api_unstable.goods_receipt_line_items
   cascade;
-drop trigger if exists follow_returns on erp.return_order;
-drop trigger if exists follow_returns on erp.goods_receipt;
-drop trigger if exists follow_returns_insert on erp.goods_receipt_line_item;
-drop trigger if exists follow_returns_update on erp.goods_receipt_line_item;
-drop trigger if exists follow_returns_delete on erp.goods_receipt_line_item;
+drop trigger if exists keep_figures_of_returns on erp.return_order;
+drop trigger if exists keep_figures_of_returns on erp.goods_receipt;
+drop trigger if exists keep_figures_of_returns_insert on erp.goods_receipt_line_item;
+drop trigger if exists keep_figures_of_returns_update on erp.goods_receipt_line_item;
+drop trigger if exists keep_figures_of_returns_delete on erp.goods_receipt_line_item;
 drop trigger if exists fill_return_line on erp.goods_receipt_line_item;
 drop trigger if exists touch_updated_at on erp.return_order;
 alter table erp.goods_receipt_line_item drop column if exists return_order_line_item_id cascade,
@@ -362,27 +362,29 @@ from (values
 cross join lateral unnest(m.from_states) f (from_state);
 
 --!include api/user_error_code.sql
+grant execute on function erp.next_state(text, text, text), erp.is_all_shipped(uuid), erp.has_open_lines(uuid)
+  to service_ledger;
 --!include erp/follow_returns.sql
 --!include erp/keep_returns.sql
-create trigger follow_returns_insert after insert on erp.return_order_line_item
+create trigger keep_figures_of_returns_insert after insert on erp.return_order_line_item
   referencing new table as new_rows for each statement execute function erp.keep_returns();
-create trigger follow_returns_update after update on erp.return_order_line_item
+create trigger keep_figures_of_returns_update after update on erp.return_order_line_item
   referencing old table as old_rows new table as new_rows
   for each statement execute function erp.keep_returns();
-create trigger follow_returns_delete after delete on erp.return_order_line_item
+create trigger keep_figures_of_returns_delete after delete on erp.return_order_line_item
   referencing old table as old_rows for each statement execute function erp.keep_returns();
 --!include erp/keep_return.sql
-create trigger follow_returns after update of state on erp.return_order
+create trigger keep_figures_of_returns after update of state on erp.return_order
   for each row when (old.state is distinct from new.state) execute function erp.keep_return();
 --!include erp/keep_return_receipts.sql
-create trigger follow_returns_insert after insert on erp.goods_receipt_line_item
+create trigger keep_figures_of_returns_insert after insert on erp.goods_receipt_line_item
   referencing new table as new_rows for each statement execute function erp.keep_return_receipts();
-create trigger follow_returns_update after update on erp.goods_receipt_line_item
+create trigger keep_figures_of_returns_update after update on erp.goods_receipt_line_item
   referencing old table as old_rows new table as new_rows
   for each statement execute function erp.keep_return_receipts();
-create trigger follow_returns_delete after delete on erp.goods_receipt_line_item
+create trigger keep_figures_of_returns_delete after delete on erp.goods_receipt_line_item
   referencing old table as old_rows for each statement execute function erp.keep_return_receipts();
-create trigger follow_returns after update of state on erp.goods_receipt
+create trigger keep_figures_of_returns after update of state on erp.goods_receipt
   for each row when (old.state is distinct from new.state and new.type = 'Customer')
   execute function erp.keep_return_receipt();
 --!include erp/fill_return_line.sql

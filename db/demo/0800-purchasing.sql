@@ -118,7 +118,7 @@ analyze demo.return_order;
 
 insert into erp.return_order (id, number, state, order_id, customer_id, created_at)
 select id, demo.number('R-', n),
-  case state when 'completed' then 'done' when 'none' then 'open' else 'in_progress' end,
+  'open',
   demo.id('order', order_n), demo.id('customer', customer_n), at
 from demo.return_order order by n;
 

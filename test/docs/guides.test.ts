@@ -67,6 +67,11 @@ const guides: Record<string, Guide> = {
     write: ["valuation"],
     version: "unstable",
   },
+  "docs/guides/returns.md": {
+    read: ["orders", "stocks", "documents", "products"],
+    write: ["return_orders", "goods_receipts", "documents", "orders"],
+    version: "unstable",
+  },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
   "docs/guides/batches.md": {
     read: ["products", "batches", "stocks", "warehouses"],

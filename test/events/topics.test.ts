@@ -133,6 +133,13 @@ describe("topics", () => {
         delete from erp.customer;
         insert into erp.shipping_label (carrier_technical_name, tracking_codes, order_id) select 'dhl', '["1", "2"]', id from erp.sales_order limit 1;
         update erp.shipping_label set state = 'cancelled', cancelled_at = now();
+        insert into erp.return_order (number, state) values ('R', 'requested');
+        update erp.return_order set state = 'approved';
+        update erp.return_order set state = 'received';
+        update erp.return_order set refund_amount = 1;
+        update erp.return_order set refund_amount = 0, state = 'closed';
+        update erp.return_order set state = 'refused';
+        update erp.return_order set state = 'cancelled';
         insert into bulk.operation (credential_id, scopes, kind, state, resource, format)
           values (gen_random_uuid(), '{}', 'import', 'running', 'products', 'csv');
         update bulk.operation set state = 'completed', finished_at = now();

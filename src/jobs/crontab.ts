@@ -17,6 +17,9 @@ const prune = retentionRules.map(({ task }, n) => `${17 + 5 * n} * * * * ${task}
 // Hourly is enough: a retired key is refused whether or not it is erased
 const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
+// Whoever needs stock ends overdue reservations at once; the figures of others follow within a minute
+const expireReservations = "* * * * * expire_reservations ?jobKey=expire_reservations";
+
 const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
 
 // Declaring a backfill queues a job; this one continues after a process was killed
@@ -27,6 +30,7 @@ export const upkeep: readonly string[] = [
   "fill_default_currency_prices",
   "erase_retired_keys",
   "close_ledger",
+  "expire_reservations",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -38,6 +42,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     ...prune,
     eraseKeys,
     closeLedger,
+    expireReservations,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

@@ -38,6 +38,8 @@ export function makeTasks(
       void (await query("select auth.erase_retired_keys()")),
     close_ledger: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => closeNext(helpers)),
+    expire_reservations: async (_payload: unknown, helpers: JobHelpers) =>
+      inBatches(helpers, () => expireReservations(helpers)),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal, read })),
@@ -49,6 +51,12 @@ export function makeTasks(
 async function closeNext({ query }: JobHelpers): Promise<boolean> {
   const { rows } = await query<{ closed: boolean }>("select ledger.close_next() as closed");
   return rows[0]!.closed;
+}
+
+/** Ends reservations whose time is over, 500 at most, and returns whether there were any. */
+async function expireReservations({ query }: JobHelpers): Promise<boolean> {
+  const { rows } = await query<{ expired: number }>("select ledger.expire_reservations() as expired");
+  return rows[0]!.expired > 0;
 }
 
 /** Makes the task that deletes a kind of data by age. Each batch is one statement. */

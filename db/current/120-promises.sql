@@ -110,6 +110,7 @@ select api_meta.allow('service_writer', 'erp.stock_reservation', 'select');
 --!include ledger/reserve_stock.sql
 --!include ledger/release_stock.sql
 --!include ledger/proof.sql
+--!include erp/delete_warehouse.sql
 
 create trigger keep_reservation before insert or update of product_id, warehouse_id, bin_location_id,
   batch_id, order_line_item_id on erp.stock_reservation

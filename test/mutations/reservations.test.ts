@@ -168,8 +168,9 @@ describe("a reservation for an order line", () => {
   it("is consumed by a fulfillment order of the same warehouse, and then nothing counts twice", async () => {
     const order = await shop.order([{ product, quantity: 8 }]);
     const id = await calls.reserve(product, "hall", 5, { orderLineItemId: order.lines[0] });
-    const input = { orderId: order.id, lines: [{ orderLineItemId: order.lines[0], quantity: 3 }] };
-    assert.deepEqual((await shop.mutate("fulfillmentOrderCreate", input)).userErrors, []);
+    const input = { orderId: order.id, warehouseId: shop.id.hall };
+    const lines = [{ orderLineItemId: order.lines[0], quantity: 3 }];
+    assert.deepEqual((await shop.mutate("fulfillmentOrderCreate", { ...input, lines })).userErrors, []);
     assert.deepEqual(await calls.kept(id), ["2 active"]);
     assert.deepEqual(await calls.figures(product), {
       reserved: 8,
@@ -177,7 +178,7 @@ describe("a reservation for an order line", () => {
       reservedThere: 5,
       availableThere: 5,
     });
-    assert.deepEqual((await shop.mutate("fulfillmentOrderCreate", { orderId: order.id })).userErrors, []);
+    assert.deepEqual((await shop.mutate("fulfillmentOrderCreate", input)).userErrors, []);
     assert.deepEqual(await calls.kept(id), ["0 consumed"]);
     assert.equal((await calls.figures(product)).reservedThere, 8);
   });
@@ -379,12 +380,12 @@ describe("stockReserve", () => {
   });
 
   it("promises once when it is repeated with its key, and nothing when it is only tried", async () => {
-    const tried = await calls.tryReserve([[product, "hall", 4]], {}, { validateOnly: true });
+    const tried = await calls.tryReserve([[product, "hall", 4]], { validateOnly: true });
     assert.deepEqual(tried.userErrors, []);
     assert.equal((await calls.figures(product)).reserved, 0);
-    const options = { idempotencyKey: `reserve ${product}` };
-    const first = await calls.tryReserve([[product, "hall", 4]], {}, options);
-    assert.deepEqual(await calls.tryReserve([[product, "hall", 4]], {}, options), first);
+    const key = { idempotencyKey: `reserve ${product}` };
+    const first = await calls.tryReserve([[product, "hall", 4]], key);
+    assert.deepEqual(await calls.tryReserve([[product, "hall", 4]], key), first);
     assert.equal((await calls.figures(product)).reserved, 4);
   });
 

@@ -10,7 +10,7 @@ with topic (place, title, names) as (values
   (3, 'Stock and its ledger', '{ledger.*, erp.batch}'),
   (4, 'Customers and sales channels', '{erp.customer, erp.customer_group, erp.salutation, erp.sales_channel,
     erp.country, erp.payment_method}'),
-  (5, 'Orders, quotes and returns', '{erp.sales_order, erp.sales_order_line_item, erp.quote,
+  (5, 'Orders, quotes and returns', '{erp.sales_order, erp.sales_order_line_item, erp.stock_reservation, erp.quote,
     erp.quote_line_item, erp.return_order}'),
   (6, 'Fulfillment', '{erp.shipping_method, erp.fulfillment, erp.fulfillment_line_item,
     erp.fulfillment_order_fulfillment, erp.fulfillment_order, erp.fulfillment_order_line_item,

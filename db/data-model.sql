@@ -13,6 +13,8 @@ with topic (place, title, names) as (values
   (5, 'Orders, quotes and returns', '{erp.sales_order, erp.sales_order_line_item, erp.quote,
     erp.quote_line_item, erp.return_order, erp.return_order_line_item, erp.return_order_charge,
     erp.return_order_document, erp.return_reason}'),
+  (5, 'Orders, quotes and returns', '{erp.sales_order, erp.sales_order_line_item, erp.stock_reservation, erp.quote,
+    erp.quote_line_item, erp.return_order}'),
   (6, 'Fulfillment', '{erp.shipping_method, erp.fulfillment, erp.fulfillment_line_item,
     erp.fulfillment_order_fulfillment, erp.fulfillment_order, erp.fulfillment_order_line_item,
     erp.shipping_label, sourcing.rule}'),

@@ -23,6 +23,7 @@ const numbers = {
   DAY_SECONDS: "300",
   STOCK_LOAD_SECONDS: "300",
   SOURCING_ORDERS: "300",
+  PROMISE_CALLS: "50000",
 };
 const files = [
   "reads/differential",
@@ -42,6 +43,7 @@ const files = [
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",
   "end-to-end/stock-under-load",
+  "end-to-end/promises-under-load",
 ];
 console.log(`SEED=${process.env.SEED ?? numbers.SEED}`);
 /**

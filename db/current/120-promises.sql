@@ -110,6 +110,7 @@ select api_meta.allow('service_writer', 'erp.stock_reservation', 'select');
 --!include ledger/reserve_stock.sql
 --!include ledger/release_stock.sql
 --!include ledger/proof.sql
+--!include erp/delete_warehouse.sql
 
 create trigger keep_reservation before insert or update of product_id, warehouse_id, bin_location_id,
   batch_id, order_line_item_id on erp.stock_reservation
@@ -126,3 +127,23 @@ create trigger keep_figures_after_delete after delete on erp.stock_reservation
 create or replace trigger keep_reservations after update of warehouse_id on erp.bin_location
   for each row when (old.warehouse_id <> new.warehouse_id)
   execute function ledger.keep_reservations_of_bin();
+
+-- API
+--!include ledger/allows_backorders.sql
+--!include ledger/expected_units.sql
+--!include ledger/missing_units.sql
+--!include api/stock_reservation_state.sql
+--!include api/stock_reservations.sql
+--!include api/stock_reservations_missing_quantity.sql
+drop function if exists api_unstable.products_allows_backorders(api_unstable.products);
+--!include api/products_allows_backorders.sql
+drop function if exists api_unstable.products_available_to_promise(api_unstable.products, date);
+--!include api/products_available_to_promise.sql
+drop function if exists
+  api_unstable.warehouse_stocks_available_to_promise(api_unstable.warehouse_stocks, date);
+--!include api/warehouse_stocks_available_to_promise.sql
+--!include api/products_upsert.sql
+--!include api/stock_reservation_payload.sql
+--!include api/stock_reserve.sql
+--!include api/stock_release.sql
+--!include events/topics.sql

@@ -47,6 +47,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "stock",
         "bookings",
         "past-stock",
+        "promises",
         "purchasing",
         "shipping",
         "returns",

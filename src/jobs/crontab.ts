@@ -19,6 +19,8 @@ const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
 // The day of a merchant ends at any hour of UTC
 const expireBatches = "1 * * * * expire_batches ?jobKey=expire_batches";
+// Whoever needs stock ends overdue reservations at once; the figures of others follow within a minute
+const expireReservations = "* * * * * expire_reservations ?jobKey=expire_reservations";
 
 const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
 
@@ -35,6 +37,7 @@ export const upkeep: readonly string[] = [
   "close_ledger",
   "expire_batches",
   "sign_valuation_heads",
+  "expire_reservations",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -48,6 +51,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     closeLedger,
     expireBatches,
     signHeads,
+    expireReservations,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

@@ -47,6 +47,8 @@ export function makeTasks(
       inBatches(helpers, () => expireNext(helpers)),
     sign_valuation_heads: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => signNextHead(helpers, secrets)),
+    expire_reservations: async (_payload: unknown, helpers: JobHelpers) =>
+      inBatches(helpers, () => expireReservations(helpers)),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal, read })),
@@ -64,6 +66,10 @@ async function closeNext({ query }: JobHelpers): Promise<boolean> {
 async function expireNext({ query }: JobHelpers): Promise<boolean> {
   const { rows } = await query<{ marked: number }>("select erp.expire_batches() as marked");
   return rows[0]!.marked > 0;
+/** Ends reservations whose time is over, 500 at most, and returns whether there were any. */
+async function expireReservations({ query }: JobHelpers): Promise<boolean> {
+  const { rows } = await query<{ expired: number }>("select ledger.expire_reservations() as expired");
+  return rows[0]!.expired > 0;
 }
 
 /** Makes the task that deletes a kind of data by age. Each batch is one statement. */

@@ -73,6 +73,11 @@ const guides: Record<string, Guide> = {
     version: "unstable",
   },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
+  "docs/guides/promises.md": {
+    read: ["products", "warehouses", "orders", "supplier_orders"],
+    write: ["stocks"],
+    version: "unstable",
+  },
   "docs/guides/batches.md": {
     read: ["products", "batches", "stocks", "warehouses"],
     write: ["products", "batches", "stocks", "goods_receipts"],

@@ -59,6 +59,21 @@ describe("topics", () => {
       };
       // By the API
       await shop.store("hammer", "A-1", 20);
+      const reserved: string[] = [];
+      for (const quantity of [2, 1, 1]) {
+        const lines = [shop.line("hammer", "A-1", { quantity })];
+        const { stockReservations } = await mutate("stockReserve", { lines }, "stockReservations { id }");
+        reserved.push(stockReservations[0].id);
+      }
+      const [released, outdated, consumed] = reserved as [string, string, string];
+      await mutate("stockRelease", { lines: [{ id: released, quantity: 1 }] });
+      await mutate("stockRelease", { lines: [{ id: released }] });
+      await shop.sql("update erp.stock_reservation set expires_at = now() where id = $1", outdated);
+      await shop.sql("select ledger.expire_reservations()");
+      await shop.sql(
+        "update erp.stock_reservation set open_quantity = 0, state = 'consumed' where id = $1",
+        consumed,
+      );
       const receipt = async (lineItems: object[], rest = {}) =>
         (await mutate("goodsReceiptCreate", { type: "Free", lineItems, ...rest }, "goodsReceipt { id }"))
           .goodsReceipt.id;

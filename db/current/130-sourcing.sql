@@ -80,6 +80,8 @@ insert into erp.state_transition (machine, action, from_state, to_state, mutatio
 --!include sourcing/stock_as_of.sql
 --!include sourcing/simulate_order.sql
 --!include sourcing/simulate.sql
+--!include sourcing/figures.sql
+--!include sourcing/compare.sql
 
 --!include erp/joined_assignments.sql
 --!include erp/plan_uncovered.sql

@@ -9,6 +9,7 @@ import { startFromSettings } from "./start-service.ts";
 import { paint, say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
 import { Follower } from "./watch/follower.ts";
+import { SourcingWatch } from "./watch/sourcing-watch.ts";
 import { Study } from "./watch/study.ts";
 
 /** How long a save waits for a lock: requests to that table wait behind it. */
@@ -22,11 +23,15 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
   const adminUrl = service.database.adminUrl ?? service.database.url;
   const study = new Study(adminUrl);
   const follower = new Follower(service.app!, study);
+  const sourcing = new SourcingWatch(adminUrl);
   const watching = new CurrentWatch(adminUrl, {
     locks: { ...settings.migrationLocks, lockTimeoutMs },
     rehearsal: follower,
     onDeleted: (names) => recreateWithout(names, service.database.adminUrl, settings, follower),
-    onRun: (run) => void follower.follow(run),
+    onRun(run) {
+      void follower.follow(run);
+      void sourcing.look();
+    },
     onFailure({ message }) {
       say(`\n${paint("red", message)}`);
       study.resume();

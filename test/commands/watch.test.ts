@@ -115,6 +115,18 @@ comment on view api_unstable.more is E'@primaryKey id\\n@requiresScopes tags:rea
     assert.doesNotMatch(watching.output(), /'Note' was removed/);
   });
 
+  test("another function sourcing.plan is tried on recent orders", async () => {
+    const plan = (body: string) => `create or replace function sourcing.plan(order_id uuid)
+returns setof sourcing.allotment language sql stable as $$ ${body} $$;`;
+    await saved(plan("select null::uuid, null::uuid, 1 where false"), [
+      /sourcing\.plan has changed\. The newest 0 orders/,
+      /split orders +0 before, +0 now/,
+    ]);
+    await saved(plan("select null::uuid, null::uuid, 1 / 0 where order_id is null"), [
+      /sourcing\.plan has changed/,
+    ]);
+  });
+
   test("what only works with the rows of the database is run there; what it has lost is said, and what the check finds, with file and line", async () => {
     await rowsIn(database.ownerUrl, "insert into erp.tag (name) values ('red')");
     const needsRows = "do $$ begin if not exists (select from erp.tag) then raise 'no rows'; end if; end $$;";

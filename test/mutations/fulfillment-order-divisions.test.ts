@@ -34,9 +34,7 @@ const parts = ({ fulfillmentOrders, userErrors }: any) => {
   return fulfillmentOrders.map(({ state, sourceWarehouseLocation, lineItems }: any) => [
     sourceWarehouseLocation.warehouse.code,
     state,
-    Object.fromEntries(
-      lineItems.edges.map(({ node }: any) => [node.product.productNumber, node.quantity]),
-    ),
+    Object.fromEntries(lineItems.edges.map(({ node }: any) => [node.product.productNumber, node.quantity])),
   ]);
 };
 const reserved = async () => {
@@ -60,7 +58,16 @@ const make = async (state = "Open", type = "WarehouseLocationToOrder") => {
       { product: "nail", quantity: 5 },
       { product: "hammer", quantity: 2 },
     ],
-    [{ lines: [[0, 5], [1, 2]], state, type }],
+    [
+      {
+        lines: [
+          [0, 5],
+          [1, 2],
+        ],
+        state,
+        type,
+      },
+    ],
   );
   return { order, made: order.fulfillmentOrders[0]! };
 };
@@ -145,7 +152,9 @@ describe("fulfillmentOrderMove", () => {
       ["NOT_FOUND", "lines.1.fulfillmentOrderLineItemId"],
     ]);
     await shop.sql("delete from erp.sales_order_line_item where id = $1", order.lines[0]!);
-    assert.deepEqual(await refused(made, "shed", { lines: [line(made.lines[0], 1)] }), [["INVALID", "lines"]]);
+    assert.deepEqual(await refused(made, "shed", { lines: [line(made.lines[0], 1)] }), [
+      ["INVALID", "lines"],
+    ]);
     for (const [state, code, field] of [
       ["OnHold", "ON_HOLD", "id"],
       ["InProgress", "INVALID_STATE_TRANSITION", null],
@@ -237,4 +246,3 @@ describe("fulfillmentOrderSplit", () => {
     assert.deepEqual(await reserved(), { "nail hall": 5, "hammer hall": 2 });
   });
 });
-

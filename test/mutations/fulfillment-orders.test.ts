@@ -31,7 +31,7 @@ const transitions: Record<string, Partial<Record<(typeof states)[number], string
   Cancel: { Open: "Cancelled", InProgress: "Cancelled", OnHold: "Cancelled" },
 };
 const allowedActions = {
-  Open: ["cancel", "close", "hold", "start"],
+  Open: ["cancel", "close", "hold", "move", "split", "start"],
   InProgress: ["cancel", "close", "hold"],
   OnHold: ["cancel", "release_hold"],
   Closed: [],

@@ -27,7 +27,9 @@ before(async () => {
   await shop.sql(
     "insert into erp.location (name, warehouse_id) select w.name, w.id from erp.warehouse w where w.code like 'w_'",
   );
-  const rows = await shop.sql("select code, id from erp.warehouse where is_stock_available_for_sale order by code");
+  const rows = await shop.sql(
+    "select code, id from erp.warehouse where is_stock_available_for_sale order by code",
+  );
   codes = rows.map(({ code }) => code);
   for (const { code, id } of rows) shop.id[code] = `gid://service/Warehouse/${id}`;
 });
@@ -187,6 +189,9 @@ describe(`sourcing, SEED=${seed}`, () => {
     }
     assert.ok(planned > count, `only ${planned} parts were planned`);
     // It went everywhere, also where it's refused
-    assert.ok([...seen].every((code) => !code.endsWith("SOURCING_PLAN_INVALID")) && seen.size > 3, [...seen].join());
+    assert.ok(
+      [...seen].every((code) => !code.endsWith("SOURCING_PLAN_INVALID")) && seen.size > 3,
+      [...seen].join(),
+    );
   });
 });

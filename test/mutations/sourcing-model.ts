@@ -35,7 +35,10 @@ export function randomRules(random: Random, codes: readonly string[]): Rule[] {
   return Array.from({ length: random.below(4) }, () => order.next().value).flatMap((kind): Rule[] => {
     if (kind !== "priority") return [{ kind }];
     const places = random.rounds(codes);
-    return Array.from({ length: 1 + random.below(codes.length) }, () => ({ kind, code: places.next().value }));
+    return Array.from({ length: 1 + random.below(codes.length) }, () => ({
+      kind,
+      code: places.next().value,
+    }));
   });
 }
 

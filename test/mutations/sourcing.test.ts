@@ -10,8 +10,12 @@ let shop: ShippingShop;
 let places: Record<string, string>;
 before(async () => {
   shop = await openShippingShop();
-  await shop.sql(`insert into erp.warehouse (code, name, address) values ('annex', 'Annex', '{"countryIso": "FR"}')`);
-  await shop.sql(`insert into erp.location (name, warehouse_id) select name, id from erp.warehouse where code = 'annex'`);
+  await shop.sql(
+    `insert into erp.warehouse (code, name, address) values ('annex', 'Annex', '{"countryIso": "FR"}')`,
+  );
+  await shop.sql(
+    `insert into erp.location (name, warehouse_id) select name, id from erp.warehouse where code = 'annex'`,
+  );
   await shop.sql(`insert into erp.location (name) values ('Boutique')`);
   const rows = await shop.sql(
     "select coalesce(w.code, 'boutique') as code, w.id as warehouse, l.id from erp.location l left join erp.warehouse w on w.id = l.warehouse_id",
@@ -128,7 +132,10 @@ describe("fulfillmentOrderCreate without a warehouse", () => {
     await fill({ "A-1": [9], annex: [1] });
     await setRules(["same_country"]);
     const order = await shop.order([nails(1)]);
-    await shop.sql(`update erp.sales_order set shipping_address = '{"countryIso": "fr"}' where id = $1`, order.id);
+    await shop.sql(
+      `update erp.sales_order set shipping_address = '{"countryIso": "fr"}' where id = $1`,
+      order.id,
+    );
     assert.deepEqual(await sourced(order), [["annex", [0, 1]]]);
     assert.deepEqual(await sourced(await shop.order([nails(1)])), [["hall", [0, 1]]]);
   });
@@ -178,7 +185,11 @@ describe("fulfillmentOrderCreate without a warehouse", () => {
     const payload = await shop.ship(order);
     assert.deepEqual(payload.userErrors, []);
     const moves = shop.moves(payload).map(([quantity, place]) => [quantity, place]);
-    assert.deepEqual(moves.sort(), [[1, "A-1"], [1, "annex"], [2, "B-1"]]);
+    assert.deepEqual(moves.sort(), [
+      [1, "A-1"],
+      [1, "annex"],
+      [2, "B-1"],
+    ]);
     const named = await shop.ship(await shop.order([nails(1)]), { warehouseId: shop.id.hall });
     assert.deepEqual(shop.moves(named)[0]!.slice(0, 2), [1, "A-1"]);
   });
@@ -231,7 +242,11 @@ describe("a plan of the owner", () => {
     ["nothing", `${first} 0 ${from}`, /gets 0 units/],
     ["lines of others", `select uuidv7(), l.id, 1 ${from}`, /but 0 are to be sourced/],
     ["no line", `select null::uuid, l.id, 1 ${from}`, /line null/],
-    ["no location", "select n.order_line_item_id, null::uuid, 1 from sourcing.needs(order_id) n", /location null/],
+    [
+      "no location",
+      "select n.order_line_item_id, null::uuid, 1 from sourcing.needs(order_id) n",
+      /location null/,
+    ],
     ["locations without a warehouse", `${first} 1 ${from.replace("Shed", "Boutique")}`, /not active/],
   ];
   for (const [what, query, message] of broken)
@@ -249,26 +264,33 @@ describe("a plan of the owner", () => {
 });
 
 describe("sourcingSimulate", () => {
-  const fields = "orderCount splitCount shortCount units shortUnits actualOrderCount actualSplitCount actualUnits";
+  const fields =
+    "orderCount splitCount shortCount units shortUnits actualOrderCount actualSplitCount actualUnits";
   const simulate = async (args: string) => {
     const query = `{ whole: sourcingSimulate(${args}) { ${fields} }
       parts: sourcingSimulateLocations(${args}) { edges { node { location { name } ${fields} } } } }`;
     const { whole, parts } = await shop.read(query);
-    const list = parts.edges.map(({ node: { location, ...rest } }: any) => [location.name, Object.values(rest)]);
+    const list = parts.edges.map(({ node: { location, ...rest } }: any) => [
+      location.name,
+      Object.values(rest),
+    ]);
     return { whole: Object.values(whole), parts: list };
   };
 
   it("compares rules with what happened, by the stock of then", async () => {
     await fill({ "A-1": [4], "B-1": [2, 1] });
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    const one = await shop.order([nails(1), hammers(1)], [
-      { lines: [[0, 1]] },
-      { location: "shed", lines: [[1, 1]] },
-    ]);
+    const one = await shop.order(
+      [nails(1), hammers(1)],
+      [{ lines: [[0, 1]] }, { location: "shed", lines: [[1, 1]] }],
+    );
     const two = await shop.order([nails(5)], [{ lines: [[0, 5]] }]);
     await shop.order([nails(1)], [], { state: "cancelled" });
     for (const { id } of [one, two])
-      await shop.sql("update erp.sales_order set order_date_time = date_trunc('second', now()) where id = $1", id);
+      await shop.sql(
+        "update erp.sales_order set order_date_time = date_trunc('second', now()) where id = $1",
+        id,
+      );
     // Nothing of what happens later counts
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await shop.store("nail", "A-1", 50);

@@ -24,7 +24,7 @@ insert into erp.state_transition (machine, action, from_state, to_state, mutatio
   ('stocktake', 'cancel', 'open', 'cancelled', 'stocktake_cancel'),
   ('stocktake', 'cancel', 'counting', 'cancelled', 'stocktake_cancel'),
   ('stocktake', 'cancel', 'review', 'cancelled', 'stocktake_cancel');
-insert into erp.number_range (technical_name, pattern, last_number) values ('stocktake', 'ST-{n}', 0)
+insert into erp.number_range (technical_name, pattern, last_number) values ('stocktake', 'STK-{n}', 0)
 on conflict (technical_name) do nothing;
 -- The merchant may require reasons for differences of stocktakes, too
 alter table ledger.process_type drop constraint process_type_can_require_a_reason;
@@ -156,7 +156,7 @@ create table erp.stocktake_line (
     state in ('open', 'cancelled') or counted_quantity is not null),
   constraint stocktake_line_is_approved_at_a_moment check ((state = 'approved') = (approved_at is not null)),
   constraint stocktake_line_names_its_place check (state in ('approved', 'cancelled')
-    or place = coalesce(bin_location_id, warehouse_id)::text),
+    or coalesce(place = coalesce(bin_location_id, warehouse_id)::text, false)),
   constraint stocktake_line_has_one_place check (num_nonnulls(warehouse_id, bin_location_id) <= 1),
   constraint stocktake_line_without_product_is_empty check (
     product_id is not null or batch_id is null and coalesce(counted_quantity, 0) = 0)
@@ -354,6 +354,7 @@ comment on constraint stocktake_count_is_complete on erp.stocktake_count is
 --!include api/stocktake_sheets_open_count.sql
 --!include api/stocktakes_progress.sql
 --!include api/stocktake_lines.sql
+grant execute on function erp.rounded(numeric) to service_api;
 --!include api/stocktake_line_values.sql
 
 drop function if exists ledger.set_stock(ledger.line[], text, text, text);

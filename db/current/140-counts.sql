@@ -250,8 +250,8 @@ comment on column erp.stocktake_count.product_id is
   'The product; null where the question is whether the bin is empty.';
 comment on column erp.stocktake_count.batch_id is 'The batch, of products that are kept in batches.';
 comment on column erp.stocktake_count.quantity is
-  'Units that were counted last; null until then. Without the scope stocktake_results:read, only counts of the own '
-  'credential.';
+  'Units that were counted last; null until then. Without the scope stocktake_results:read, only counts of '
+  'the own credential.';
 comment on column erp.stocktake_count.counted_at is 'When the units were counted.';
 comment on column erp.stocktake_count.counter_name is 'The person who counted, as the client says.';
 comment on column erp.stocktake_count.credential_id is 'The credential that sent the count.';

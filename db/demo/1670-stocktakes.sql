@@ -2,8 +2,8 @@
 create table demo.take_line as
 with corrected as (
   select m.product_id, x.batch_id, b.warehouse_id, b.id as bin_location_id, m.id as movement_id,
-    m.created_at::timestamptz as counted_at, coalesce(m.destination_bin_location_id is not null, false) as came,
-    m.quantity, row_number() over (partition by b.warehouse_id order by m.id) as nth
+    m.created_at::timestamptz as counted_at, m.destination_bin_location_id is not null as came, m.quantity,
+    row_number() over (partition by b.warehouse_id order by m.id) as nth
   from ledger.stock_movement m
   join erp.bin_location b on b.id = coalesce(m.source_bin_location_id, m.destination_bin_location_id)
   left join ledger.stock_movement_batch x on x.stock_movement_id = m.id
@@ -68,7 +68,8 @@ from (
 -- A second sheet is a recount, of every second position in review
 insert into erp.stocktake_sheet (id, stocktake_id, number, round, created_at, completed_at)
 select demo.id('stocktake sheet', 2 * t.n + r), demo.id('stocktake', t.n), 1 + r, 1 + r,
-  t.at + interval '3 hours' * r, case when t.state in ('review', 'approved') then t.at + interval '4 hours' end
+  t.at + interval '3 hours' * r,
+  case when t.state in ('review', 'approved') then t.at + interval '4 hours' end
 from demo.take t cross join generate_series(0, 1) r where r = 0 or t.state = 'review' order by 1;
 
 create table demo.take_count as

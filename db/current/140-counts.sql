@@ -191,7 +191,7 @@ comment on column erp.stocktake_line.is_found is
 comment on column erp.stocktake_line.state is
   'open until it is counted; beyond_bound if it needs a second count; counted; approved: then it is booked; '
   'cancelled.';
-comment on column erp.stocktake_line.round is 'How many counts were asked for.';
+comment on column erp.stocktake_line.round is 'Number of counts that were requested.';
 comment on column erp.stocktake_line.expected_quantity is
   'Units that the ledger says were there when the count was made; before, when the stocktake was created.';
 comment on column erp.stocktake_line.counted_quantity is 'Units of the latest count.';
@@ -200,7 +200,7 @@ comment on column erp.stocktake_line.difference is 'Counted units less expected 
 comment on column erp.stocktake_line.earlier_difference is
   'The difference of the count before the recount.';
 comment on column erp.stocktake_line.unit_value is
-  'What a unit was worth when it was counted, in the default currency. Null if unknown.';
+  'Value of a unit when it was counted, in the default currency. Null if unknown.';
 comment on column erp.stocktake_line.reason is 'Reason of the difference, a code of booking reasons.';
 comment on column erp.stocktake_line.approved_at is 'When it was approved and booked.';
 comment on column erp.stocktake_line.approved_by is 'Credential that approved it.';
@@ -390,7 +390,6 @@ drop type if exists erp.stocktake_reading cascade;
 --!include api/stocktake_recount.sql
 --!include api/stocktake_approve.sql
 --!include api/stocktake_cancel.sql
--- waive unique-key api_unstable.cycle_count_proposals: erp.cycle_counts numbers its rows
 --!include api/cycle_count_proposals.sql
 --!include api/propose_cycle_counts.sql
 

@@ -25,14 +25,14 @@ select dense_rank() over (order by is_done desc, part, warehouse_id) as n,
   row_number() over (partition by is_done, part, warehouse_id
     order by bin_location_id is not null, bin_location_id, product_id, batch_id) as number, t.*
 from (
-  select true as is_done, (nth - 1) / 7 as part, product_id, batch_id, warehouse_id, bin_location_id,
+  select true as is_done, (nth - 1) / 14 as part, product_id, batch_id, warehouse_id, bin_location_id,
     movement_id, counted_at, case when came then quantity else - quantity end as difference,
     20 + case when came then 0 else quantity end as expected
-  from corrected where nth <= 14
+  from corrected where nth <= 28
   union all
-  select false, (nth - 1) / 9, product_id, batch_id, warehouse_id, bin_location_id, null, null,
+  select false, (nth - 1) / 14, product_id, batch_id, warehouse_id, bin_location_id, null, null,
     case when nth % 4 = 0 then - least(quantity, 2) when nth % 9 = 0 then 1 else 0 end, quantity
-  from lying where nth <= 54
+  from lying where nth <= 140
 ) t;
 
 create table demo.take as
@@ -81,14 +81,13 @@ select t.n, l.number, t.state, t.at, l.product_id, l.batch_id, l.bin_location_id
   t.state = 'review' and l.number % 2 = 0 as is_recounted
 from demo.take t join demo.take_line l on l.n = t.n
 union all
--- A bin that should be empty
+-- A bin that should be empty then
 select t.n, t.lines + 1, t.state, t.at, null, null, b.id, null, b.id::text, 0, 0, null,
   t.state in ('review', 'approved'), t.at + interval '2 hours', false
 from demo.take t
 cross join lateral (
   select b.id from erp.bin_location b
-  where b.warehouse_id = t.warehouse_id and not exists (
-    select from ledger.stock s where s.bin_location_id = b.id and s.quantity <> 0)
+  where b.warehouse_id = t.warehouse_id
   order by b.id offset t.n % 7 limit 1
 ) b
 where t.n % 2 = 0 and t.state in ('approved', 'cancelled');

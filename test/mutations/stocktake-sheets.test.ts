@@ -89,7 +89,7 @@ describe("sheets are blind", () => {
     const { body } = await shop.ask(takes.manager, { query, variables: { id } });
     assert.deepEqual(
       body.data.stocktake.lineValues.edges.map(({ node }: any) => Object.values(node).map(String).join(" ")),
-      ["-4 2.5 -10 counted", "5 2.5 12.5 beyond_bound"],
+      ["-4 2.5 -10.00 counted", "5 2.5 12.50 beyond_bound"],
     );
   });
 });
@@ -205,26 +205,26 @@ describe("stocktakeSheetSubmit", () => {
         [[code, `lines.0.${field}`]],
         JSON.stringify(line),
       );
-    const [twice] = [takes.line("A-1", "hammer", 1)];
+    const twice = takes.line("A-1", "hammer", 1);
     const calls: [call: Promise<any>, code: string, field: string | null][] = [
-      [takes.submit(sheet!.id, "Ada", [twice!, twice!]), "NOT_UNIQUE", "lines.1"],
+      [takes.submit(sheet!.id, "Ada", [twice, twice]), "NOT_UNIQUE", "lines.1"],
       [
         takes.submit(
           sheet!.id,
           "Ada",
-          Array.from({ length: 251 }, () => twice!),
+          Array.from({ length: 251 }, () => twice),
         ),
         "TOO_MANY_LINES",
         "lines",
       ],
-      [takes.submit(missingId("StocktakeSheet"), "Ada", [twice!]), "NOT_FOUND", "sheetId"],
-      [takes.submit(sheet!.id, " ", [twice!]), "INVALID", "counterName"],
-      [takes.submit(sheet!.id, "n".repeat(256), [twice!]), "OUT_OF_RANGE", "counterName"],
+      [takes.submit(missingId("StocktakeSheet"), "Ada", [twice]), "NOT_FOUND", "sheetId"],
+      [takes.submit(sheet!.id, " ", [twice]), "INVALID", "counterName"],
+      [takes.submit(sheet!.id, "n".repeat(256), [twice]), "OUT_OF_RANGE", "counterName"],
     ];
     for (const [call, code, field] of calls) assert.deepEqual(refusals(await call), [[code, field]]);
     assert.equal((await takes.state(id)).state, "open");
     await takes.cancel(id);
-    const cancelled = await takes.submit(sheet!.id, "Ada", [twice!]);
+    const cancelled = await takes.submit(sheet!.id, "Ada", [twice]);
     assert.deepEqual(refusals(cancelled), [["INVALID_STATE_TRANSITION", null]]);
   });
 });

@@ -24,6 +24,8 @@ const numbers = {
   STOCK_LOAD_SECONDS: "300",
   SOURCING_ORDERS: "300",
   PROMISE_CALLS: "50000",
+  STOCKTAKE_SEEDS: "30",
+  STOCKTAKE_STEPS: "40",
 };
 const files = [
   "reads/differential",
@@ -39,6 +41,7 @@ const files = [
   "invoices/random",
   "mutations/refusals-model",
   "mutations/sourcing-model",
+  "mutations/stocktakes-model",
   "model/model",
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",

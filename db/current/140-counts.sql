@@ -24,7 +24,7 @@ insert into erp.state_transition (machine, action, from_state, to_state, mutatio
   ('stocktake', 'cancel', 'open', 'cancelled', 'stocktake_cancel'),
   ('stocktake', 'cancel', 'counting', 'cancelled', 'stocktake_cancel'),
   ('stocktake', 'cancel', 'review', 'cancelled', 'stocktake_cancel');
-insert into erp.number_range (technical_name, pattern, last_number) values ('stocktake', 'ST-{n}', 0)
+insert into erp.number_range (technical_name, pattern, last_number) values ('stocktake', 'STK-{n}', 0)
 on conflict (technical_name) do nothing;
 -- The merchant may require reasons for differences of stocktakes, too
 alter table ledger.process_type drop constraint process_type_can_require_a_reason;
@@ -156,7 +156,7 @@ create table erp.stocktake_line (
     state in ('open', 'cancelled') or counted_quantity is not null),
   constraint stocktake_line_is_approved_at_a_moment check ((state = 'approved') = (approved_at is not null)),
   constraint stocktake_line_names_its_place check (state in ('approved', 'cancelled')
-    or place = coalesce(bin_location_id, warehouse_id)::text),
+    or coalesce(place = coalesce(bin_location_id, warehouse_id)::text, false)),
   constraint stocktake_line_has_one_place check (num_nonnulls(warehouse_id, bin_location_id) <= 1),
   constraint stocktake_line_without_product_is_empty check (
     product_id is not null or batch_id is null and coalesce(counted_quantity, 0) = 0)
@@ -191,7 +191,7 @@ comment on column erp.stocktake_line.is_found is
 comment on column erp.stocktake_line.state is
   'open until it is counted; beyond_bound if it needs a second count; counted; approved: then it is booked; '
   'cancelled.';
-comment on column erp.stocktake_line.round is 'How many counts were asked for.';
+comment on column erp.stocktake_line.round is 'Number of counts that were requested.';
 comment on column erp.stocktake_line.expected_quantity is
   'Units that the ledger says were there when the count was made; before, when the stocktake was created.';
 comment on column erp.stocktake_line.counted_quantity is 'Units of the latest count.';
@@ -200,7 +200,7 @@ comment on column erp.stocktake_line.difference is 'Counted units less expected 
 comment on column erp.stocktake_line.earlier_difference is
   'The difference of the count before the recount.';
 comment on column erp.stocktake_line.unit_value is
-  'What a unit was worth when it was counted, in the default currency. Null if unknown.';
+  'Value of a unit when it was counted, in the default currency. Null if unknown.';
 comment on column erp.stocktake_line.reason is 'Reason of the difference, a code of booking reasons.';
 comment on column erp.stocktake_line.approved_at is 'When it was approved and booked.';
 comment on column erp.stocktake_line.approved_by is 'Credential that approved it.';
@@ -250,8 +250,8 @@ comment on column erp.stocktake_count.product_id is
   'The product; null where the question is whether the bin is empty.';
 comment on column erp.stocktake_count.batch_id is 'The batch, of products that are kept in batches.';
 comment on column erp.stocktake_count.quantity is
-  'Units that were counted last; null until then. Without the scope stocktake_results:read, only counts of the own '
-  'credential.';
+  'Units that were counted last; null until then. Without the scope stocktake_results:read, only counts of '
+  'the own credential.';
 comment on column erp.stocktake_count.counted_at is 'When the units were counted.';
 comment on column erp.stocktake_count.counter_name is 'The person who counted, as the client says.';
 comment on column erp.stocktake_count.credential_id is 'The credential that sent the count.';
@@ -354,6 +354,7 @@ comment on constraint stocktake_count_is_complete on erp.stocktake_count is
 --!include api/stocktake_sheets_open_count.sql
 --!include api/stocktakes_progress.sql
 --!include api/stocktake_lines.sql
+grant execute on function erp.rounded(numeric) to service_api;
 --!include api/stocktake_line_values.sql
 
 drop function if exists ledger.set_stock(ledger.line[], text, text, text);
@@ -389,7 +390,6 @@ drop type if exists erp.stocktake_reading cascade;
 --!include api/stocktake_recount.sql
 --!include api/stocktake_approve.sql
 --!include api/stocktake_cancel.sql
--- waive unique-key api_unstable.cycle_count_proposals: erp.cycle_counts numbers its rows
 --!include api/cycle_count_proposals.sql
 --!include api/propose_cycle_counts.sql
 

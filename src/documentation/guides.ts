@@ -54,6 +54,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "batches",
         "holding",
         "state-of-stock",
+        "counting",
         "recalls",
         "invoicing",
         "valuation",

@@ -69,10 +69,12 @@ comment on constraint signing_key_secret_length on valuation.signing_key is
 comment on constraint signing_key_that_signs_has_a_secret on valuation.signing_key is
   '@internal valuation.rotate_signing_key changes both.';
 comment on index valuation.signing_key_that_signs_is_one is 'One key signs.';
-comment on constraint head_report_hash_has_its_form on valuation.head is '@internal Reports have such hashes.';
+comment on constraint head_report_hash_has_its_form on valuation.head is
+  '@internal Reports have such hashes.';
 comment on constraint head_previous_hash_has_its_form on valuation.head is
   '@internal valuation.digest returns such hashes.';
-comment on constraint head_signing_key_id_fkey on valuation.head is '@internal valuation.next_head names a key.';
+comment on constraint head_signing_key_id_fkey on valuation.head is
+  '@internal valuation.next_head names a key.';
 comment on constraint head_signature_length on valuation.head is '@internal Signatures have 460 characters.';
 comment on constraint head_signature_is_of_the_row on valuation.head is
   '@internal valuation.add_head compares them.';

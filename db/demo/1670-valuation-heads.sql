@@ -8,3 +8,11 @@ from (values
   (2, '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
     'MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g')
 ) d (n, public_key, secret);
+
+-- The heads are signed after this, outside of Postgres
+create sequence demo.head_number;
+create function demo.next_head_id() returns uuid language sql volatile security definer
+return demo.id('valuation head', nextval('demo.head_number'));
+alter table valuation.head alter id set default demo.next_head_id();
+grant usage on schema demo to service_keeper;
+grant execute on function demo.next_head_id() to service_keeper;

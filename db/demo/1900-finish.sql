@@ -10,6 +10,7 @@ $$;
 update ledger.closing set closed_at = date_trunc('second', greatest_moment) + interval '2 hours';
 delete from ledger.writing_since;
 select api_meta.fill_words();
+alter table valuation.head alter id set default uuidv7();
 select demo.switch_triggers('enable');
 drop schema demo cascade;
 do $$

@@ -3,11 +3,10 @@ import { after, before, describe, it } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import { signNextHead } from "../../src/jobs/sign-heads.ts";
-import { Secrets } from "../../src/secrets/secrets.ts";
 import { uuidOf } from "../lib/ids.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
+import { daysAgo, work } from "../lib/valuation-heads.ts";
 import { endOfLog, logAfter, sequence, subscribeToTopic } from "./support.ts";
 
 describe("topics", () => {
@@ -129,9 +128,7 @@ describe("topics", () => {
       );
       await mutate("stockValuationReportClose", { id: draft.id }, select);
       await mutate("stockValuationReportVoid", { id: draft.id, reason: "Test" }, select);
-      // The first makes a key
-      for (const _ of [1, 2])
-        await signNextHead(shop.owner, new Secrets([]), new Date(Date.now() + 86_400_000));
+      await work(shop, undefined, daysAgo(-1));
       // By other programs
       await shop.owner.query(`
         insert into erp.product (product_number, name) values ('saw', 'Saw');

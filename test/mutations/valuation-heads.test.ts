@@ -1,82 +1,25 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import type pg from "pg";
 import { makeTasks } from "../../src/jobs/tasks.ts";
-import { newValuationKey, signNextHead } from "../../src/jobs/sign-heads.ts";
-import { createJobPool } from "../../src/postgres/background-pool.ts";
+import { newValuationKey } from "../../src/jobs/sign-heads.ts";
 import { Secrets } from "../../src/secrets/secrets.ts";
-import { Commands } from "../commands/process.ts";
 import { endOfLog, logAfter, sequence } from "../events/support.ts";
 import { startTestJobs } from "../jobs/support.ts";
-import type { Audit } from "../lib/audit.ts";
-import { readAudit } from "../lib/audit.ts";
 import { until } from "../lib/until.ts";
+import type { Audit } from "../lib/valuation-heads.ts";
+import {
+  dayOf,
+  daysAgo,
+  evidenceOf,
+  faults,
+  hashesOf,
+  headsOf,
+  keysOf,
+  openShopWithReport,
+  readAudit,
+  work,
+} from "../lib/valuation-heads.ts";
 import type { ValuationShop } from "../lib/valuation-shop.ts";
-import { openValuationShop } from "../lib/valuation-shop.ts";
-
-const newKey = () => randomBytes(32).toString("base64");
-const dayMs = 86_400_000;
-const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
-const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
-
-/** Lets reports have been closed days before, as the service would have hashed them then. */
-const aged = (days: number) => `
-  alter table valuation.report disable trigger keep_report;
-  update valuation.report set closed_at = closed_at - interval '${days} days' where closed_at is not null;
-  update valuation.report r set hash = valuation.report_hash(r) where closed_at is not null;
-  alter table valuation.report enable trigger keep_report`;
-
-/** A shop with one report, which was closed so many days ago. */
-async function openShopWithReport(days: number): Promise<ValuationShop> {
-  const shop = await openValuationShop();
-  await shop.buy("hammer", 10, 2);
-  await shop.passDays(days + 5);
-  await shop.report(days + 2);
-  await shop.owner.query(aged(days));
-  return shop;
-}
-
-const list = "query { stockValuationHeads(first: 250, orderBy: DAY_ASC) { edges { node {";
-const nodesOf = (connection: any): any[] => connection.edges.map(({ node }: any) => node);
-
-async function headsOf(shop: ValuationShop): Promise<any[]> {
-  const fields = "id day reportNumber reportHash previousHash signature signedAt signingKey { id publicKey }";
-  return nodesOf((await shop.read(`${list} ${fields} } } } }`)).stockValuationHeads);
-}
-
-async function keysOf(shop: ValuationShop): Promise<any[]> {
-  const query = "query { stockValuationSigningKeys { edges { node { publicKey retiredAt } } } }";
-  return nodesOf((await shop.read(query)).stockValuationSigningKeys);
-}
-
-async function hashesOf(shop: ValuationShop): Promise<Record<number, string>> {
-  const query = "query { stockValuationReports { edges { node { number hash } } } }";
-  const reports = nodesOf((await shop.read(query)).stockValuationReports);
-  return Object.fromEntries(reports.map(({ number, hash }) => [number, hash]));
-}
-
-/** All that an auditor gets. */
-const evidenceOf = async (shop: ValuationShop): Promise<Parameters<Audit>> => [
-  await headsOf(shop),
-  (await keysOf(shop)).map(({ publicKey }) => publicKey),
-  await hashesOf(shop),
-];
-
-const faults = async (owner: pg.Pool) =>
-  (await owner.query("select figure from valuation.proof order by figure")).rows.map(({ figure }) => figure);
-
-/** Signs what is due as a worker process does. Returns how many heads it was asked for. */
-async function work(shop: ValuationShop, secrets = new Secrets([]), moment?: Date): Promise<number> {
-  const pool = createJobPool(shop.loginUrl, 1);
-  try {
-    let count = 0;
-    while (await signNextHead(pool, secrets, moment)) count++;
-    return count;
-  } finally {
-    await pool.end();
-  }
-}
 
 describe("signed heads", () => {
   let shop: ValuationShop;
@@ -274,88 +217,5 @@ describe("several processes", () => {
     // The head of the test is of tomorrow
     await shop.owner.query("alter table valuation.report disable trigger keep_signed_days_on_update");
     assert.deepEqual((await shop.closeReport(draft.id)).userErrors, []);
-  });
-});
-
-describe("keys that sign heads", () => {
-  const [key, nextKey] = [newKey(), newKey()];
-  let shop: ValuationShop;
-  let commands: Commands;
-  before(async () => {
-    shop = await openShopWithReport(20);
-    commands = new Commands(shop.adminUrl);
-  });
-  after(async () => {
-    await commands.close();
-    await shop.close();
-  });
-  const secretsOf = async () =>
-    (await shop.owner.query("select secret from valuation.signing_key order by created_at, id")).rows.map(
-      ({ secret }) => secret,
-    );
-  const keysCommand = async (args: string[], SECRETS_KEY: string): Promise<any> => {
-    const { exitCode, stdout, stderr } = await commands.run({
-      args: ["keys", ...args, "--json"],
-      settings: { SECRETS_KEY },
-    });
-    assert.equal(exitCode, 0, stderr);
-    return JSON.parse(stdout);
-  };
-
-  it("are plain without SECRETS_KEY, and encrypted by a command", async () => {
-    await work(shop, undefined, daysAgo(15));
-    assert.match((await secretsOf())[0], /^MC4CAQ/);
-    assert.equal((await keysCommand(["encrypt"], key)).signing_keys, 1 + (await signingKeys()));
-    assert.ok((await secretsOf())[0].startsWith(`sealed:v1:${new Secrets([key]).currentKeyId}:`));
-    assert.equal(await work(shop, new Secrets([key]), daysAgo(12)), 3);
-  });
-  const signingKeys = async () =>
-    (await shop.owner.query("select count(*)::integer as n from auth.signing_key")).rows[0].n;
-
-  it("are encrypted again when SECRETS_KEY changes, and sign on", async () => {
-    await keysCommand(["encrypt"], `${nextKey},${key}`);
-    assert.ok((await secretsOf())[0].startsWith(`sealed:v1:${new Secrets([nextKey]).currentKeyId}:`));
-    await assert.rejects(work(shop, new Secrets([key]), daysAgo(10)), { code: "NO_SECRETS_KEY" });
-    assert.equal(await work(shop, new Secrets([nextKey]), daysAgo(10)), 2);
-  });
-
-  it("are replaced by a command: the old private key is erased, and the public key stays", async () => {
-    const { kid, x } = await keysCommand(["rotate", "--valuation"], nextKey);
-    const [old, fresh] = await secretsOf();
-    assert.equal(old, null);
-    assert.ok(fresh.startsWith("sealed:v1:"));
-    await assert.rejects(
-      shop.owner.query("update valuation.signing_key set secret = 'x', retired_at = null"),
-      {
-        code: "23001",
-      },
-    );
-    assert.equal(await work(shop, new Secrets([nextKey])), 10);
-    const heads = await headsOf(shop);
-    assert.deepEqual(new Set(heads.map(({ signingKey }) => signingKey.publicKey.kid)).size, 2);
-    const { publicKey } = heads.at(-1).signingKey;
-    assert.deepEqual([publicKey.kid, publicKey.x], [kid, x]);
-    await (
-      await readAudit()
-    )(...(await evidenceOf(shop)));
-    assert.deepEqual(await faults(shop.owner), []);
-  });
-
-  it("are replaced although SECRETS_KEY is lost, and not stored in plain beside encrypted secrets", async () => {
-    await shop.owner.query("delete from auth.signing_key");
-    const { kid } = await keysCommand(["rotate", "--valuation"], key);
-    assert.equal((await keysOf(shop)).filter(({ retiredAt }) => retiredAt === null)[0].publicKey.kid, kid);
-  });
-
-  it("are other ones in another database", async () => {
-    const other = await openShopWithReport(3);
-    try {
-      await work(other);
-      const [heads, , hashes] = await evidenceOf(other);
-      const [, keys] = await evidenceOf(shop);
-      await assert.rejects((await readAudit())(heads, keys, hashes), { code: "ERR_JWKS_NO_MATCHING_KEY" });
-    } finally {
-      await other.close();
-    }
   });
 });

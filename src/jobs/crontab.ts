@@ -17,7 +17,7 @@ const prune = retentionRules.map(({ task }, n) => `${17 + 5 * n} * * * * ${task}
 // Hourly is enough: a retired key is refused whether or not it is erased
 const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
-// Whoever needs stock ends overdue reservations at once; the figures of others follow within a minute
+// Calls that reserve end overdue reservations of their products at once; all figures follow within a minute
 const expireReservations = "* * * * * expire_reservations ?jobKey=expire_reservations";
 
 const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";

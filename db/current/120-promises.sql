@@ -34,7 +34,7 @@ create table erp.stock_reservation (
   constraint stock_reservation_reference_length check (length(reference) <= 255) not enforced,
   constraint stock_reservation_note_length check (length(note) <= 1000) not enforced
 );
--- Those that count, by product; the others are history
+-- What counts, by product; the rest is history
 create index stock_reservation_open_idx
   on erp.stock_reservation (product_id, warehouse_id) where open_quantity > 0;
 create index stock_reservation_expires_at_idx
@@ -51,7 +51,7 @@ comment on index erp.stock_reservation_open_idx is 'For ledger.free_units and le
 comment on index erp.stock_reservation_expires_at_idx is 'For ledger.expire_reservations.';
 alter table erp.stock_reservation enable row level security;
 comment on table erp.stock_reservation is
-  'Units of a product that are promised at a place. Those for an order line are part of what the order has '
+  'Units of a product that are promised at a place. Units for an order line are part of what the order has '
   'reserved; others add to it.';
 comment on column erp.stock_reservation.product_id is 'Product that is reserved.';
 comment on column erp.stock_reservation.warehouse_id is 'Warehouse that the units are promised at.';

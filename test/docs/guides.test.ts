@@ -79,8 +79,8 @@ const guides: Record<string, Guide> = {
   },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
   "docs/guides/promises.md": {
-    read: ["products", "warehouses", "orders", "supplier_orders"],
-    write: ["stocks"],
+    read: ["products", "warehouses", "orders"],
+    write: ["stocks", "supplier_orders"],
     version: "unstable",
   },
   "docs/guides/batches.md": {

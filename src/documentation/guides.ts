@@ -49,6 +49,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "past-stock",
         "purchasing",
         "shipping",
+        "sourcing",
         "batches",
         "holding",
         "recalls",

@@ -71,6 +71,7 @@ insert into erp.state_transition (machine, action, from_state, to_state, mutatio
 --!include sourcing/listed_rules.sql
 --!include sourcing/rules_in_use.sql
 --!include sourcing/places.sql
+--!include sourcing/best_share.sql
 --!include sourcing/plan.sql
 --!include sourcing/plan_fault.sql
 --!include sourcing/checked_plan.sql

@@ -51,6 +51,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "purchasing",
         "shipping",
         "returns",
+        "sourcing",
         "batches",
         "holding",
         "state-of-stock",

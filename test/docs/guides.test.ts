@@ -35,6 +35,11 @@ const guides: Record<string, Guide> = {
     read: ["products", "fulfillment_orders", "stocks", "documents", "warehouses"],
     write: ["orders"],
   },
+  "docs/guides/sourcing.md": {
+    read: ["sourcing", "orders", "locations", "warehouses", "fulfillment_orders", "products"],
+    write: ["sourcing", "orders"],
+    version: "unstable",
+  },
   "docs/guides/recalls.md": {
     read: [
       ...[

@@ -363,7 +363,7 @@ comment on constraint stocktake_count_is_complete on erp.stocktake_count is
 --!include api/stocktake_sheets_open_count.sql
 --!include api/stocktakes_progress.sql
 --!include api/stocktake_lines.sql
-grant execute on function erp.rounded(numeric) to service_api;
+grant execute on function erp.rounded(numeric) to service_api, service_registrar;
 --!include api/stocktake_line_values.sql
 
 drop function if exists ledger.set_stock(ledger.line[], text, text, text);

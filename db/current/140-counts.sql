@@ -6,11 +6,20 @@ drop view if exists api_unstable.stocktake_line_values, api_unstable.stocktake_l
 drop table if exists erp.stocktake_count, erp.stocktake_line, erp.stocktake_sheet, erp.stocktake_scope,
   erp.stocktake cascade;
 
--- The two machines of issue 42, so that each can be merged without the other
-alter table erp.state_transition drop constraint state_transition_machine_is_known;
-alter table erp.state_transition add constraint state_transition_machine_is_known check (machine in (
-  'goods_receipt', 'order', 'order_delivery', 'fulfillment_order', 'fulfillment', 'supplier_order', 'quote',
-  'shipping_label', 'return_order', 'stocktake')) not valid;
+-- Adds to the machines that are listed, whichever they are
+do $$
+declare
+  present constant text := (
+    select pg_get_constraintdef(c.oid) from pg_constraint c
+    where c.conname = 'state_transition_machine_is_known');
+begin
+  if strpos(present, '''stocktake''') = 0 then
+    alter table erp.state_transition drop constraint state_transition_machine_is_known;
+    execute 'alter table erp.state_transition add constraint state_transition_machine_is_known '
+      || replace(replace(present, ' NOT VALID', ''), 'ARRAY[', 'ARRAY[''stocktake''::text, ') || ' not valid';
+  end if;
+end
+$$;
 delete from erp.state_transition where machine = 'stocktake';
 insert into erp.state_transition (machine, action, from_state, to_state, mutation) values
   ('stocktake', 'count', 'open', 'counting', 'stocktake_sheet_submit'),
@@ -354,7 +363,7 @@ comment on constraint stocktake_count_is_complete on erp.stocktake_count is
 --!include api/stocktake_sheets_open_count.sql
 --!include api/stocktakes_progress.sql
 --!include api/stocktake_lines.sql
-grant execute on function erp.rounded(numeric) to service_api;
+grant execute on function erp.rounded(numeric) to service_api, service_registrar;
 --!include api/stocktake_line_values.sql
 
 drop function if exists ledger.set_stock(ledger.line[], text, text, text);

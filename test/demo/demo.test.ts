@@ -141,7 +141,6 @@ test("every list has rows, most more than a page", async () => {
     "fulfillment_line_items.batches",
     "payment_methods.salesChannels",
     "products.batches",
-    "products.stocktakeLines",
     "products.supplierConfigurations",
     "products.warehouseConfigurations",
     "products.warehouseStocks",
@@ -162,6 +161,8 @@ test("every optional field is sometimes there and sometimes not", async () => {
       !column.startsWith("bulk_operations.") &&
       // Only the credential that counted sees it, or one that sees results
       column !== "stocktake_counts.quantity" &&
+      // Positions without a count have no value
+      column !== "stocktake_line_values.difference" &&
       // All stock is in warehouses: none is left of places that were deleted before their history was kept
       !column.startsWith("stock_valuation_report_lines.warehouse_"),
   );

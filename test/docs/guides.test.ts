@@ -69,7 +69,7 @@ const guides: Record<string, Guide> = {
   },
   "docs/guides/counting.md": {
     read: ["products", "warehouses", "batches", "valuation"],
-    write: ["stocktakes", "stocktake_results", "stocks"],
+    write: ["stocktakes", "stocktake_results"],
     version: "unstable",
   },
   "docs/guides/valuation.md": {

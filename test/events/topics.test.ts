@@ -128,9 +128,7 @@ describe("topics", () => {
       );
       await mutate("stockValuationReportClose", { id: draft.id }, select);
       await mutate("stockValuationReportVoid", { id: draft.id, reason: "Test" }, select);
-<<<<<<< HEAD
       await work(shop, undefined, daysAgo(-1));
-=======
       const take = async () =>
         (
           await mutate(
@@ -163,7 +161,6 @@ describe("topics", () => {
         { token, select: "approvedCount" },
       );
       assert.deepEqual(approved.userErrors, []);
->>>>>>> counts
       // By other programs
       await shop.owner.query(`
         insert into erp.product (product_number, name) values ('saw', 'Saw');

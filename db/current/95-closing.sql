@@ -3,8 +3,11 @@
 --!include valuation/stock_value.sql
 
 -- A closing adds hundreds of thousands of rows for one report: references are checked once for each statement
+alter table valuation.report_product alter constraint report_product_report_id_fkey not enforced;
+alter table valuation.report_warehouse alter constraint report_warehouse_report_id_fkey not enforced;
 alter table valuation.report_cost alter constraint report_cost_report_id_fkey not enforced;
 alter table valuation.report_outside alter constraint report_outside_report_id_fkey not enforced;
+--!include valuation/entries.sql
 --!include valuation/keep_entries.sql
 --!include valuation/fill_report.sql
 drop function if exists valuation.keep_places(uuid, valuation.run);

@@ -13,22 +13,31 @@ describe("a period of too many movements", () => {
     await shop.buy("nail", 3, 1);
     await shop.passDays(5);
   });
-  after(() => shop.close());
+  after(async () => {
+    await shop.owner.query(
+      `update ledger.movement_sequence s set sequence = n.number
+       from (select m.movement_id, row_number() over (order by m.sequence) as number from ledger.movement_sequence m) n
+       where n.movement_id = s.movement_id`,
+    );
+    await shop.close();
+  });
 
+  /** Gives the newest movement a later number. */
   const widen = (by: number) =>
-    shop.sql(
-      `update ledger.movement_sequence s set sequence = s.sequence + $1 from ledger.stock_movement m
-       where m.id = s.movement_id and m.created_at > now() - interval '7 days'`,
-      by as never,
+    shop.owner.query(
+      `update ledger.movement_sequence s set sequence = s.sequence + $1
+       where s.sequence = (select max(m.sequence) from ledger.movement_sequence m)`,
+      [by],
     );
 
   it("is refused before it is calculated, with the day to close first", async () => {
-    await widen(400_000);
+    // Each receipt has two movements
+    await widen(400_001 - 4);
     const { stockValuationReport, userErrors } = await shop.draft(1);
     assert.equal(stockValuationReport, null);
     assert.deepEqual(
       userErrors.map(({ code, field }: any) => [code, field]),
-      [["PERIOD_TOO_LONG", ["input", "referenceDate"]]],
+      [["PERIOD_TOO_LONG", ["referenceDate"]]],
     );
     assert.deepEqual(userErrors[0].details, { maximum: 400_000, referenceDate: shop.day(6) });
   });
@@ -39,20 +48,16 @@ describe("a period of too many movements", () => {
   });
 
   it("is refused for a draft that has become too long, and without a day if there is none between", async () => {
-    await shop.buy("nail", 1, 1);
-    await shop.sql(
-      `alter table ledger.stock_movement disable trigger user;
-       update ledger.stock_movement set created_at = created_at - interval '1 day' where created_at > now() - interval '1 hour';
-       alter table ledger.stock_movement enable trigger user`,
+    const { stockValuationReports } = await shop.read(
+      "{ stockValuationReports { edges { node { id value } } } }",
     );
-    await shop.sql("select set_config('statement_timeout', '0', false)");
-    const { stockValuationReport: report } = await shop.void((await newest()).id);
-    assert.ok(report.voidedAt);
+    const { node: last } = stockValuationReports.edges.find(({ node }: any) => node.value === 23);
+    assert.ok((await shop.void(last.id)).stockValuationReport.voidedAt);
     const { stockValuationReport: draft } = await shop.draft(1);
-    await widen(400_000);
+    await widen(10);
     const { userErrors } = await shop.closeReport(draft.id);
     assert.equal(userErrors[0].code, "PERIOD_TOO_LONG");
-    assert.deepEqual(userErrors[0].field, ["input", "id"]);
+    assert.deepEqual(userErrors[0].field, ["id"]);
     assert.deepEqual(userErrors[0].details, { maximum: 400_000 });
   });
 
@@ -60,13 +65,4 @@ describe("a period of too many movements", () => {
     await shop.sql("select valuation.create_report((now() - interval '1 day')::date)");
     assert.equal((await shop.sql("select from valuation.report where closed_at is null")).length, 1);
   });
-
-  async function newest(): Promise<any> {
-    const { stockValuationReports } = await shop.read(
-      "{ stockValuationReports(first: 250) { edges { node { id number } } } }",
-    );
-    return stockValuationReports.edges
-      .map(({ node }: any) => node)
-      .sort((a: any, b: any) => b.number - a.number)[0];
-  }
 });

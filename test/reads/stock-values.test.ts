@@ -48,9 +48,11 @@ describe("the value of the stock", () => {
     const token = await shop.token({ read: ["products", "valuation"] });
     const codesOf = async (args: string) => [
       ...(await shop.ask(token, { query: `{ stockValuation(${args}) { value } }` })).codes,
-      ...(await shop.ask(token, {
-        query: `{ products(first: 1) { edges { node { stockValue(${args}) { value } } } } }`,
-      })).codes,
+      ...(
+        await shop.ask(token, {
+          query: `{ products(first: 1) { edges { node { stockValue(${args}) { value } } } } }`,
+        })
+      ).codes,
     ];
     const both = await codesOf(`day: "${shop.day(1)}", sequence: 1`);
     assert.deepEqual(both, ["BAD_USER_INPUT", "BAD_USER_INPUT"]);

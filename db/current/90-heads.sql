@@ -53,14 +53,14 @@ comment on column valuation.head.previous_hash is
 comment on column valuation.head.signing_key_id is 'Key that has signed.';
 comment on column valuation.head.signature is
   'JSON Web Signature (RFC 7515) in its compact form, by Ed25519. Its payload has day, reportNumber, '
-  'reportHash and previousHash.';
+  'reportHash, previousHash and iat, the moment of the signature.';
 comment on column valuation.head.signed_at is
   'When it was signed: the day after, or later when no process was running.';
 
 --!include valuation/head_text.sql
 alter table valuation.head add constraint head_signature_is_of_the_row check (
-  starts_with(signature, valuation.head_text(signing_key_id, day, report_number, report_hash, previous_hash)
-    || '.')
+  starts_with(signature, valuation.head_text(signing_key_id, day, report_number, report_hash, previous_hash,
+    signed_at) || '.')
 );
 comment on constraint signing_key_public_has_its_form on valuation.signing_key is
   '@internal Node.js exports the key in this form.';

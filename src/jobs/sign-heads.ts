@@ -10,16 +10,16 @@ type Due = { keyId: string; secret: string; text: string } | { keyId: null };
  * Signs the next head of the chain of stock valuation reports, or makes the key for it. Of several processes, one stores
  * the head, and the others continue with the next.
  *
- * @param moment the present, in demonstration data
+ * @param moment the present
  * @returns whether a head was due
  */
 export async function signNextHead(
   client: Pick<JobHelpers, "query">,
   secrets: Secrets,
-  moment: Date | null = null,
+  moment = new Date(),
 ): Promise<boolean> {
   const { rows } = await client.query<Due>(
-    'select signing_key_id as "keyId", secret, text from valuation.next_head(coalesce($1, now()))',
+    'select signing_key_id as "keyId", secret, text from valuation.next_head($1)',
     [moment],
   );
   const due = rows[0];
@@ -28,13 +28,13 @@ export async function signNextHead(
     await client.query("select valuation.add_signing_key($1, $2, $3)", newValuationKey(secrets));
     return true;
   }
+  // Nobody who can write to the database gets a signature of another time
+  const { iat } = JSON.parse(Buffer.from(due.text.split(".")[1]!, "base64url").toString()) as { iat: number };
+  if (iat !== Math.floor(moment.getTime() / 1000)) throw new Error("A head to sign has another time.");
   const pkcs8 = Buffer.from(secrets.open(due.secret, valuationKeyPlace(due.keyId)), "base64");
   const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
   const signature = sign(null, Buffer.from(due.text), key).toString("base64url");
-  await client.query("select valuation.add_head($1, coalesce($2, now()))", [
-    `${due.text}.${signature}`,
-    moment,
-  ]);
+  await client.query("select valuation.add_head($1, $2)", [`${due.text}.${signature}`, moment]);
   return true;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { makeTasks } from "../../src/jobs/tasks.ts";
-import { newValuationKey } from "../../src/jobs/sign-heads.ts";
+import { newValuationKey, signNextHead } from "../../src/jobs/sign-heads.ts";
 import { Secrets } from "../../src/secrets/secrets.ts";
 import { endOfLog, logAfter, sequence } from "../events/support.ts";
 import { startTestJobs } from "../jobs/support.ts";
@@ -136,6 +136,21 @@ describe("signed heads", () => {
     );
   });
 
+  it("name the moment of the signature, and are signed by no process at another time", async () => {
+    for (const { signature, signedAt } of await headsOf(shop)) {
+      const { iat } = JSON.parse(Buffer.from(signature.split(".")[1], "base64url").toString());
+      assert.equal(iat * 1000, Date.parse(signedAt));
+    }
+    const next =
+      "select signing_key_id as \"keyId\", secret, text from valuation.next_head(now() + interval '1 day')";
+    const { rows } = await shop.owner.query(next);
+    const asked: string[] = [];
+    // A database whose owner wants a head of another time
+    const database: any = { query: async (text: string) => (asked.push(text), { rows }) };
+    await assert.rejects(signNextHead(database, new Secrets([])), /another time/);
+    assert.equal(asked.length, 1, "nothing is stored");
+  });
+
   it("need the scope valuation:read", async () => {
     const token = await shop.token({ read: ["products"], write: [] });
     for (const field of ["stockValuationHeads", "stockValuationSigningKeys"]) {
@@ -150,7 +165,8 @@ describe("signed heads", () => {
       await client.query(`begin; insert into valuation.head (day, report_number, report_hash, previous_hash,
           signing_key_id, signature, signed_at)
         select d.day, d.number, repeat('1', 64), repeat('2', 64), k.id,
-          valuation.head_text(k.id, d.day, d.number, repeat('1', 64), repeat('2', 64)) || '.x', now()
+          valuation.head_text(k.id, d.day, d.number, repeat('1', 64), repeat('2', 64), date_trunc('second', now())) || '.x',
+          date_trunc('second', now())
         from valuation.signing_key k, (values (current_date + 7, 1), (current_date + 9, 5)) d (day, number)`);
       const { rows } = await client.query("select distinct figure from valuation.proof order by figure");
       assert.deepEqual(
@@ -194,10 +210,10 @@ describe("several processes", () => {
   });
 
   it("store no head that another state has outdated", async () => {
-    const { rows } = await shop.owner.query("select * from valuation.next_head(now() + interval '1 day')");
+    const moment = daysAgo(-1);
+    const { rows } = await shop.owner.query("select * from valuation.next_head($1)", [moment]);
     const add = async (text: string) =>
-      (await shop.owner.query("select valuation.add_head($1, now() + interval '1 day') as stored", [text]))
-        .rows[0].stored;
+      (await shop.owner.query("select valuation.add_head($1, $2) as stored", [text, moment])).rows[0].stored;
     assert.equal(await add(`${rows[0].text.replace(/.$/, "")}.x`), false);
     assert.equal((await headsOf(shop)).length, 16);
   });

@@ -23,6 +23,7 @@ const denied = { code: "42501" };
 const readers = {
   "ledger.batch_quantity_as_of": "'BATCH', null, null, '2026-01-01'",
   "ledger.quantity_as_of": "'PRODUCT', null, null, null, '2026-01-01'",
+  "ledger.safety_stock_of": "'KEPTBACK'",
   "ledger.stock_card": "'PRODUCT', null, null, null, '2020-01-01', null",
   "valuation.cost_of_fulfillment": "'FULFILLMENT'",
   "valuation.cost_of_order": "'ORDER'",
@@ -176,10 +177,11 @@ describe("the ledger", () => {
     });
 
     it("which reads nothing without scopes through functions that read with more rights", async () => {
-      const scopes = "batches:read stocks:read valuation:read orders:read";
+      const scopes = "batches:read stocks:read valuation:read orders:read products:read";
       await rows("select set_config('service.scopes', $1, false)", [scopes]);
       const [ids] = await rows(
-        `select o.id as "ORDER", f.id as "FULFILLMENT", m.product_id as "PRODUCT", b.batch_id as "BATCH"
+        `select o.id as "ORDER", f.id as "FULFILLMENT", m.product_id as "PRODUCT", b.batch_id as "BATCH",
+           (select p.id from erp.product p where p.safety_stock > 0 limit 1) as "KEPTBACK"
          from erp.fulfillment_line_item l join erp.fulfillment f on f.id = l.fulfillment_id
          join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
          join ledger.stock_movement m on m.id = k.stock_movement_id join erp.sales_order o on o.id = m.destination_order_id

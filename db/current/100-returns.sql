@@ -183,7 +183,8 @@ comment on column erp.return_order_line_item.product_id is 'Product that comes b
 comment on column erp.return_order_line_item.batch_id is
   'Batch that comes back, or serial number; null when nobody has announced it.';
 comment on column erp.return_order_line_item.quantity is 'Units that were announced.';
-comment on column erp.return_order_line_item.reason is 'Why they come back: a code of the reasons of returns.';
+comment on column erp.return_order_line_item.reason is
+  'Why they come back: a code of the reasons of returns.';
 comment on column erp.return_order_line_item.wanted_outcome is
   'What the customer wants: refund, replacement, repair or credit.';
 comment on column erp.return_order_line_item.received_quantity is
@@ -299,10 +300,10 @@ select api_meta.allow('service_writer', 'erp.goods_receipt_line_item',
   'delete');
 
 -- Types of the functions
-alter type erp.goods_receipt_line drop attribute if exists return_order_line_item_id cascade;
-alter type erp.goods_receipt_line add attribute return_order_line_item_id uuid cascade;
-alter type erp.placement drop attribute if exists outcome cascade;
-alter type erp.placement add attribute outcome text cascade;
+-- Frozen versions make values of the types goods_receipt_line and placement, so these keep their attributes
+comment on type erp.goods_receipt_line is
+  'A line of a goods receipt as it is to be; with the id of one that is there, or without. return_order_id may '
+  'be the id of a line of the return.';
 
 create type erp.return_order_line as (
   id uuid, fulfillment_line_item_id uuid, order_line_item_id uuid, product_id uuid, batch_id uuid,
@@ -327,7 +328,8 @@ alter table erp.state_transition add constraint state_transition_machine_is_know
   check (machine in ('goods_receipt', 'order', 'order_delivery', 'fulfillment_order', 'fulfillment',
     'supplier_order', 'quote', 'shipping_label', 'return_order')) not valid;
 delete from erp.state_transition t where t.machine = 'return_order'
-  or t.machine = 'order_delivery' and t.action in ('return', 'return_partially', 'unreturn', 'unreturn_partially')
+  or t.machine = 'order_delivery'
+    and t.action in ('return', 'return_partially', 'unreturn', 'unreturn_partially')
   or t.machine = 'order_delivery' and 'returned_partially' in (t.from_state, t.to_state)
   or t.machine = 'order' and t.action = 'return';
 insert into erp.state_transition (machine, action, from_state, to_state, mutation)
@@ -419,11 +421,13 @@ select api_meta.allow('service_writer', 'ledger.batch_stock', 'select');
 -- Goods receipts
 --!include erp/resolve_goods_receipt_lines.sql
 --!include erp/set_goods_receipt_lines.sql
---!include erp/receipt_type.sql
 --!include erp/faults_of_things_named.sql
+drop function if exists erp.put_away_drafts(erp.goods_receipt, erp.placement[]);
 --!include erp/put_away_drafts.sql
+drop function if exists erp.check_placements(erp.goods_receipt, erp.placement[]);
 --!include erp/check_placements.sql
 --!include erp/approve_goods_receipt.sql
+drop function if exists erp.complete_goods_receipt(uuid, erp.placement[]);
 --!include erp/complete_goods_receipt.sql
 --!include erp/delete_goods_receipt.sql
 

@@ -44,8 +44,9 @@ select demo.id('return line', row_number() over (order by d.return_n, d.position
     join erp.fulfillment p on p.id = f.fulfillment_id and p.state = 'Fulfilled'
     where a.destination_order_line_item_id = demo.id('order line', d.key) order by f.id limit 1
   ) end,
-  case when d.state <> 'unknown' then demo.id('order line', d.key) end, demo.id('product', d.product_n),
-  demo.batch_id(d.product_n, d.batch), d.quantity,
+  case when d.state <> 'unknown' then demo.id('order line', d.key) end, -- Products that were deleted meanwhile
+  case when d.state <> 'refused' or d.return_n % 2 > 0 then demo.id('product', d.product_n) end,
+   demo.batch_id(d.product_n, d.batch), d.quantity,
   case when d.return_n % 7 > 0 then demo.one_of(d.key, 'return reason', array['changed_mind', 'withdrawal',
     'does_not_fit', 'wrong_item', 'damaged', 'defective']) end,
   case when d.return_n % 5 > 0 then demo.one_of(d.key, 'outcome', array['refund', 'refund', 'replacement',
@@ -63,7 +64,8 @@ left join lateral (
 order by d.return_n, d.position;
 
 update erp.goods_receipt_line_item g
-set return_order_line_item_id = l.id, disposed_quantity = case when r.state = 'completed' then r.disposed else 0 end
+set return_order_line_item_id = l.id,
+  disposed_quantity = case when r.state = 'completed' then r.disposed else 0 end
 from demo.receipt_line r
 join (
   select i.id, i.return_order_id, row_number() over (partition by i.return_order_id order by i.id) as position
@@ -97,7 +99,8 @@ where o.id = r.id;
 
 update erp.sales_order_line_item l set returned_quantity = c.quantity
 from (
-  select i.order_line_item_id as id, sum(erp.claimed_units(o.state, i.quantity, i.received_quantity)) as quantity
+  select i.order_line_item_id as id,
+    sum(erp.claimed_units(o.state, i.quantity, i.received_quantity)) as quantity
   from erp.return_order_line_item i join erp.return_order o on o.id = i.return_order_id
   where i.order_line_item_id is not null group by 1
 ) c where l.id = c.id;

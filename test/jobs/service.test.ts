@@ -174,6 +174,7 @@ test("nothing is imported unless it is asked for", () => {
     "prune_audit",
     "erase_retired_keys",
     "close_ledger",
+    "expire_reservations",
   ]);
   assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);
 });

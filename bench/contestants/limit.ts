@@ -1,6 +1,6 @@
 import { askLimit, writeToFunction, writeToLimit } from "../queries/limit.ts";
 import { readNames } from "../queries/reads.ts";
-import { writeNames } from "../queries/writes.ts";
+import { commonWriteNames } from "../queries/writes.ts";
 import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
 
@@ -10,7 +10,7 @@ export const limit: Contestant = {
   title:
     "LIMIT: node:http, token check, row-level security in a transaction, and one statement by hand for each query",
   program: new URL("../limit/server.ts", import.meta.url),
-  answers: [...readNames, ...writeNames],
+  answers: [...readNames, ...commonWriteNames],
   remarks: [
     "In mutations it books in a ledger of its own, as durable, with keys, locks and an outbox. It knows no batches, variants, counts, promises or rights, and answers ids only.",
   ],
@@ -34,6 +34,6 @@ export const sameFunction: Contestant = {
   remarks: [],
   name: "same-function",
   title: "LIMIT's server, calling the service's own function of the database",
-  answers: writeNames,
+  answers: commonWriteNames,
   write: writeToFunction,
 };

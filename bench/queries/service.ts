@@ -92,12 +92,21 @@ export function askService(query: ReadName, parameters: Parameters): ContestantR
 const adjust = `mutation W($input: StockAdjustInput!) {
   stockAdjust(input: $input) { stockMovements { id } userErrors { code message } }
 }`;
+const reserve = `mutation W($input: StockReserveInput!) {
+  stockReserve(input: $input) { stockReservations { id } userErrors { code message } }
+}`;
 const shipComplete = `mutation W($input: OrderShipmentCompleteInput!) {
   orderShipmentComplete(input: $input) { order { id } stockMovements { id } userErrors { code message } }
 }`;
 
+interface Written {
+  stockMovements?: unknown[];
+  stockReservations?: unknown[];
+  userErrors: unknown[];
+}
+
 export function writeToService(call: WriteCall): PreparedRequest {
-  const query = "ship" in call ? shipComplete : adjust;
+  const query = "ship" in call ? shipComplete : call.isReserved ? reserve : adjust;
   const input =
     "ship" in call
       ? { orderId: encodeGlobalId("Order", call.ship) }
@@ -105,16 +114,16 @@ export function writeToService(call: WriteCall): PreparedRequest {
           lines: call.more.map(({ product, bin }) => ({
             productId: encodeGlobalId("Product", product),
             place: { binLocationId: encodeGlobalId("BinLocation", bin) },
-            delta: 1,
+            ...(call.isReserved ? { quantity: 1 } : { delta: 1 }),
           })),
         };
   return withKey(
     "/api/graphql/unstable",
     (idempotencyKey) => ({ query, variables: { input: { ...input, idempotencyKey } } }),
     booksAll(call, (body) => {
-      const { data } = body as { data: Record<string, { stockMovements: unknown[]; userErrors: unknown[] }> };
-      const { stockMovements, userErrors } = Object.values(data)[0]!;
-      return { userErrors, movements: stockMovements };
+      const { data } = body as { data: Record<string, Written> };
+      const { stockMovements, stockReservations, userErrors } = Object.values(data)[0]!;
+      return { userErrors, movements: stockMovements ?? stockReservations ?? null };
     }),
   );
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { withClient } from "../../src/postgres/client.ts";
 import type { BenchDatabase } from "../data/database.ts";
 import { openOrders } from "../data/open-orders.ts";
 import type { StockedPlace } from "../data/stocked-places.ts";
 import { stockedPlaces } from "../data/stocked-places.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 
-/** A mutation in neutral terms: one more unit of some products, or an order to ship. */
-export type WriteCall = { more: readonly StockedPlace[] } | { ship: string };
+/** A mutation in neutral terms: one more unit of some products, in stock or reserved, or an order to ship. */
+export type WriteCall = { more: readonly StockedPlace[]; isReserved?: boolean } | { ship: string };
 
 interface WriteQuery {
   title: string;
@@ -39,10 +40,24 @@ export const writeQueries = {
     },
   },
   W4: stockAdjust(1, 1),
+  W5: {
+    title: "stockReserve of one line",
+    once: false,
+    async calls(database, count) {
+      const calls = await stockAdjust(1, 1_000).calls(database, count);
+      // There may be more calls than units
+      await withClient(database.adminUrl, (client) =>
+        client.query("update erp.product set allows_backorders = true"),
+      );
+      return calls.map((call) => ({ ...call, isReserved: true }));
+    },
+  },
 } satisfies Record<string, WriteQuery>;
 
 export type WriteName = keyof typeof writeQueries;
 export const writeNames = Object.keys(writeQueries) as WriteName[];
+/** Those that servers without reservations answer, too. */
+export const commonWriteNames = writeNames.filter((name) => name !== "W5");
 
 /** The result of contestants that book movements, in one form. */
 interface Booked {

@@ -22,7 +22,7 @@ cross join lateral (
 ) s
 where l.nth % case when l.uncovered > 0 then 3 else 40 end = 0 order by l.nth;
 
--- Carts, where a bin has enough: most have been paid or given up
+-- Carts, where a bin has enough: most have been paid or given up. Guides show figures of earlier products
 insert into demo.reservation (product_id, warehouse_id, bin_location_id, batch_id, quantity, state, at,
   reference, lasts)
 select c.product_id, c.warehouse_id, case when c.nth % 2 = 0 then c.bin_location_id end, c.batch_id,
@@ -39,7 +39,8 @@ from (
   join erp.warehouse w on w.id = l.warehouse_id and w.is_stock_available_for_sale
   join erp.product p on p.id = s.product_id
   join ledger.warehouse_stock h on h.product_id = s.product_id and h.warehouse_id = l.warehouse_id
-  where s.quantity > 5 and p.available_stock > 30 and h.available_quantity > 20
+  where s.product_id > demo.id('product', 120) and s.quantity > 5 and p.available_stock > 30
+    and h.available_quantity > 20
 ) c
 where c.nth % 4 = 0 order by c.nth;
 

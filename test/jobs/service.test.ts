@@ -176,6 +176,7 @@ test("nothing is imported unless it is asked for", () => {
     "close_ledger",
     "expire_batches",
     "sign_valuation_heads",
+    "expire_reservations",
   ]);
   assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);
 });

@@ -9,8 +9,8 @@ drop function if exists administration.report_sourcing;
 drop schema if exists sourcing cascade;
 create schema sourcing;
 comment on schema sourcing is
-  'Which location ships what of an order: a plan that may be replaced, rules as rows, and what they would '
-  'have done with past orders.';
+  'Sourcing: a plan that may be replaced says which location ships what of an order. Rules are rows, and '
+  'simulations apply them to past orders.';
 grant usage on schema sourcing to service_api, service_writer, service_registrar, service_ledger;
 select api_meta.expose('sourcing');
 

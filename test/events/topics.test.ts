@@ -119,6 +119,11 @@ describe("topics", () => {
       await shop.cancel(shipped.fulfillments[0].id);
       const other = await shop.order([{ product: "nail", quantity: 1 }], [{ lines: [[0, 1]] }]);
       await mutate("fulfillmentOrderCancel", { id: other.fulfillmentOrders[0]!.id });
+      const divided = await shop.order([{ product: "nail", quantity: 2 }], [{ lines: [[0, 2]] }]);
+      const [part] = divided.fulfillmentOrders;
+      const lines = [{ fulfillmentOrderLineItemId: part!.lines[0], quantity: 1 }];
+      await mutate("fulfillmentOrderSplit", { id: part!.id, lines });
+      await mutate("fulfillmentOrderMove", { id: part!.id, warehouseId: shop.id.shed });
       const select = "stockValuationReport { id }";
       const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
       const { stockValuationReport: draft } = await mutate(

@@ -36,13 +36,8 @@ export const countShiftDays = (until: Date): number =>
 const dataTables = `
   select array_agg(c.oid::regclass::text order by c.oid::regclass::text) as names
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-<<<<<<< HEAD
-  where n.nspname in ('erp', 'ledger', 'events', 'valuation') and c.relkind = 'r' and c.oid <> all (array[
-    'erp.language', 'erp.number_range', 'erp.document_type', 'erp.invoice_form', 'erp.tax_reason', 'erp.state_transition', 'ledger.process_type', 'ledger.special_stock_location', 'ledger.booking_reason', 'erp.return_reason', 'ledger.booker',
-=======
   where n.nspname in ('erp', 'ledger', 'events', 'sourcing', 'valuation') and c.relkind = 'r' and c.oid <> all (array[
-    'erp.language', 'erp.number_range', 'erp.document_type', 'erp.invoice_form', 'erp.tax_reason', 'erp.state_transition', 'ledger.process_type', 'ledger.special_stock_location', 'ledger.booking_reason', 'ledger.booker',
->>>>>>> sourcing
+    'erp.language', 'erp.number_range', 'erp.document_type', 'erp.invoice_form', 'erp.tax_reason', 'erp.state_transition', 'ledger.process_type', 'ledger.special_stock_location', 'ledger.booking_reason', 'erp.return_reason', 'ledger.booker',
     'events.subject', 'events.field', 'events.topic', 'events.occasion', 'events.log_head']::regclass[])`;
 
 /**

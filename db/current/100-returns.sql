@@ -302,8 +302,8 @@ select api_meta.allow('service_writer', 'erp.goods_receipt_line_item',
 -- Types of the functions
 -- Frozen versions make values of the types goods_receipt_line and placement, so these keep their attributes
 comment on type erp.goods_receipt_line is
-  'A line of a goods receipt as it is to be; with the id of one that is there, or without. return_order_id may '
-  'be the id of a line of the return.';
+  'A line of a goods receipt as it is to be; with the id of one that is there, or without. return_order_id '
+  'may be the id of a line of the return.';
 
 create type erp.return_order_line as (
   id uuid, fulfillment_line_item_id uuid, order_line_item_id uuid, product_id uuid, batch_id uuid,

@@ -91,7 +91,7 @@ create index return_order_withdrawal_date_id_idx on erp.return_order (withdrawal
   where withdrawal_date is not null;
 -- waive index-blocks-writes: only SQL has made returns so far
 create index return_order_reference_idx on erp.return_order (reference) where reference is not null;
-comment on table erp.return_order is 'What a customer sends back, or wants to.';
+comment on table erp.return_order is 'Goods that a customer sends back, or wants to.';
 comment on column erp.return_order.number is 'Number of the return.';
 comment on column erp.return_order.state is
   'Progress of the return: requested, approved, received_partially, received, closed, refused or cancelled. '
@@ -104,7 +104,7 @@ comment on column erp.return_order.reference is
 comment on column erp.return_order.comment is 'Free note.';
 comment on column erp.return_order.withdrawal_date is
   'Day on which a consumer declared the withdrawal from the contract.';
-comment on column erp.return_order.requested_at is 'When the customer asked for it.';
+comment on column erp.return_order.requested_at is 'When the customer made the request.';
 comment on column erp.return_order.closed_at is 'When it was closed; null while it is not.';
 comment on column erp.return_order.refusal_reason is 'Why it was refused; null when it was not.';
 comment on column erp.return_order.replacement_order_id is 'Order that replaces the goods.';
@@ -186,7 +186,7 @@ comment on column erp.return_order_line_item.quantity is 'Units that were announ
 comment on column erp.return_order_line_item.reason is
   'Why they come back: a code of the reasons of returns.';
 comment on column erp.return_order_line_item.wanted_outcome is
-  'What the customer wants: refund, replacement, repair or credit.';
+  'The customer''s wish: refund, replacement, repair or credit.';
 comment on column erp.return_order_line_item.received_quantity is
   'Units that arrived, by approved goods receipts.';
 comment on column erp.return_order_line_item.restocked_quantity is
@@ -233,7 +233,7 @@ create table erp.return_order_charge (
 create index on erp.return_order_charge (order_line_item_id);
 alter table erp.return_order_charge enable row level security;
 comment on table erp.return_order_charge is
-  'What a return refunds of lines that are no products, such as the costs of shipping.';
+  'Refunds of lines that are no products, such as the costs of shipping.';
 comment on column erp.return_order_charge.return_order_id is 'The return.';
 comment on column erp.return_order_charge.order_line_item_id is 'Line of the order that charged it.';
 comment on column erp.return_order_charge.refund_amount is 'Amount with tax, in the currency of the order.';
@@ -249,7 +249,7 @@ create table erp.return_order_document (
 );
 create index on erp.return_order_document (document_id);
 alter table erp.return_order_document enable row level security;
-comment on table erp.return_order_document is 'Which credit notes belong to which return.';
+comment on table erp.return_order_document is 'Credit notes, and the returns that they belong to.';
 comment on column erp.return_order_document.return_order_id is 'The return.';
 comment on column erp.return_order_document.document_id is 'The credit note.';
 comment on constraint return_order_document_document_id_fkey on erp.return_order_document is
@@ -302,8 +302,8 @@ select api_meta.allow('service_writer', 'erp.goods_receipt_line_item',
 -- Types of the functions
 -- Frozen versions make values of the types goods_receipt_line and placement, so these keep their attributes
 comment on type erp.goods_receipt_line is
-  'A line of a goods receipt as it is to be; with the id of one that is there, or without. return_order_id may '
-  'be the id of a line of the return.';
+  'A line of a goods receipt as it is to be; with the id of one that is there, or without. The return may be '
+  'given by its line: return_order_id is the id of either.';
 
 create type erp.return_order_line as (
   id uuid, fulfillment_line_item_id uuid, order_line_item_id uuid, product_id uuid, batch_id uuid,
@@ -319,7 +319,7 @@ create type erp.refunded_line as (
   is_given boolean
 );
 comment on type erp.refunded_line is
-  'What is refunded of a line of a return, or of another line of its order: units and an amount with tax. '
+  'A refund of a line of a return, or of another line of its order: units and an amount with tax. '
   'is_given says that the caller named the amount.';
 
 -- States

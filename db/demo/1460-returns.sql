@@ -44,9 +44,8 @@ select demo.id('return line', row_number() over (order by d.return_n, d.position
     join erp.fulfillment p on p.id = f.fulfillment_id and p.state = 'Fulfilled'
     where a.destination_order_line_item_id = demo.id('order line', d.key) order by f.id limit 1
   ) end,
-  case when d.state <> 'unknown' then demo.id('order line', d.key) end, -- Products that were deleted meanwhile
-  case when d.state <> 'refused' or d.return_n % 2 > 0 then demo.id('product', d.product_n) end,
-   demo.batch_id(d.product_n, d.batch), d.quantity,
+  case when d.state <> 'unknown' then demo.id('order line', d.key) end, demo.id('product', d.product_n),
+  demo.batch_id(d.product_n, d.batch), d.quantity,
   case when d.return_n % 7 > 0 then demo.one_of(d.key, 'return reason', array['changed_mind', 'withdrawal',
     'does_not_fit', 'wrong_item', 'damaged', 'defective']) end,
   case when d.return_n % 5 > 0 then demo.one_of(d.key, 'outcome', array['refund', 'refund', 'replacement',
@@ -62,6 +61,10 @@ left join lateral (
   where l.return_order_id = d.return_order_id and l.position = d.position
 ) x on true
 order by d.return_n, d.position;
+
+-- Products that were deleted meanwhile
+update erp.return_order_line_item i set product_id = null
+from demo.return_order r where r.id = i.return_order_id and r.state = 'refused' and r.n % 8 < 4;
 
 update erp.goods_receipt_line_item g
 set return_order_line_item_id = l.id,

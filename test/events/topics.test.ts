@@ -65,8 +65,8 @@ describe("topics", () => {
         reserved.push(stockReservations[0].id);
       }
       const [released, outdated, consumed] = reserved as [string, string, string];
-      await mutate("stockRelease", { lines: [{ id: released, quantity: 1 }] });
-      await mutate("stockRelease", { lines: [{ id: released }] });
+      await mutate("stockRelease", { lines: [{ id: released, quantity: 1 }] }, "stockReservations { id }");
+      await mutate("stockRelease", { lines: [{ id: released }] }, "stockReservations { id }");
       await shop.sql("update erp.stock_reservation set expires_at = now() where id = $1", outdated);
       await shop.sql("select ledger.expire_reservations()");
       await shop.sql(

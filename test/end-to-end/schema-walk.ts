@@ -26,10 +26,11 @@ export interface Listed {
 /** All entity types, by the root fields of the schema. */
 export function listedTypes(schema: GraphQLSchema): Listed[] {
   const fields = Object.values(schema.getQueryType()!.getFields());
-  return fields.filter(isConnection).map((field) => {
+  return fields.filter(isConnection).flatMap((field) => {
     const type = nodeType(field);
-    const single = fields.find((other) => !isConnection(other) && getNamedType(other.type) === type)!;
-    return { type, list: field.name, single: single.name };
+    const single = fields.find((other) => !isConnection(other) && getNamedType(other.type) === type);
+    // The rows of a calculation have no ids
+    return single === undefined ? [] : { type, list: field.name, single: single.name };
   });
 }
 

@@ -63,6 +63,7 @@ insert into erp.state_transition (machine, action, from_state, to_state, mutatio
   ('fulfillment_order', 'split', 'Open', 'Open', 'fulfillment_order_split');
 
 --!include api/user_error_code.sql
+--!include api/warning_code.sql
 --!include sourcing/allotment.sql
 --!include sourcing/is_simulated.sql
 --!include sourcing/reserved_of.sql

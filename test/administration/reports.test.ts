@@ -71,6 +71,19 @@ test("stocktakes show their progress, and the differences of one by value", asyn
   );
 });
 
+test("rules of sourcing are tried, and warehouses named by their codes", async () => {
+  const report = async (rules: string) => {
+    const query = new URLSearchParams({ first_day: "2026-05-01", last_day: "2026-05-31", rules });
+    const lines = await linesOf(`/admin/reports/sourcing?${query}&format=jsonl`);
+    return lines.map((line) => JSON.parse(line));
+  };
+  const [whole, ...parts] = await report("bre, split_least");
+  assert.equal(whole.location, "All locations");
+  assert.equal(parts.find(({ location }) => location === "Bremen").orders > whole.orders / 2, true);
+  assert.equal((await report("do_not_split"))[0].split_orders, 0);
+  assert.equal((await report(""))[0].orders, whole.orders);
+});
+
 test("cells that a spreadsheet would run are made harmless", async () => {
   await service.owner.query(
     "update erp.product set name = '=1+1, \"x\"' where product_number = 'AU-0001-30'",

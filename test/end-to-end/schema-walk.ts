@@ -6,7 +6,6 @@ import {
   GraphQLObjectType,
   isLeafType,
   isObjectType,
-  isRequiredArgument,
   buildSchema,
 } from "postgraphile/graphql";
 import type { GraphQLField, GraphQLSchema } from "postgraphile/graphql";
@@ -27,12 +26,11 @@ export interface Listed {
 /** All entity types, by the root fields of the schema. */
 export function listedTypes(schema: GraphQLSchema): Listed[] {
   const fields = Object.values(schema.getQueryType()!.getFields());
-  // Lists that need an argument are calculated: their rows have no root field of their own
-  const lists = fields.filter((field) => isConnection(field) && !field.args.some(isRequiredArgument));
-  return lists.map((field) => {
+  return fields.filter(isConnection).flatMap((field) => {
     const type = nodeType(field);
-    const single = fields.find((other) => !isConnection(other) && getNamedType(other.type) === type)!;
-    return { type, list: field.name, single: single.name };
+    const single = fields.find((other) => !isConnection(other) && getNamedType(other.type) === type);
+    // The rows of a calculation have no ids
+    return single === undefined ? [] : { type, list: field.name, single: single.name };
   });
 }
 

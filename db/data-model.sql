@@ -8,6 +8,8 @@ with topic (place, title, names) as (values
   (2, 'Warehouses and places', '{erp.warehouse, erp.bin_location, erp.location, erp.stock_container,
     erp.product_warehouse_configuration, erp.product_stock_location_configuration}'),
   (3, 'Stock and its ledger', '{ledger.*, erp.batch}'),
+  (3.5, 'Stocktakes', '{erp.stocktake, erp.stocktake_scope, erp.stocktake_sheet, erp.stocktake_line,
+    erp.stocktake_count}'),
   (4, 'Customers and sales channels', '{erp.customer, erp.customer_group, erp.salutation, erp.sales_channel,
     erp.country, erp.payment_method}'),
   (5, 'Orders, quotes and returns', '{erp.sales_order, erp.sales_order_line_item, erp.quote,

@@ -21,6 +21,8 @@ const numbers = {
   MODEL_STEPS: "300",
   DAY_SECONDS: "300",
   STOCK_LOAD_SECONDS: "300",
+  STOCKTAKE_SEEDS: "30",
+  STOCKTAKE_STEPS: "40",
 };
 const files = [
   "reads/differential",
@@ -34,6 +36,7 @@ const files = [
   "mutations/money",
   "invoices/random",
   "mutations/refusals-model",
+  "mutations/stocktakes-model",
   "model/model",
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",

@@ -51,6 +51,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "shipping",
         "batches",
         "holding",
+        "counting",
         "recalls",
         "invoicing",
         "valuation",

@@ -54,6 +54,23 @@ test("a report shows the rows of its parameters, and as files", async () => {
   assert.deepEqual([csv[0], csv.length], ["product,name,warehouse,units,units_then", rows.length + 1]);
 });
 
+test("stocktakes show their progress, and the differences of one by value", async () => {
+  const parsed = async (path: string) =>
+    (await linesOf(`/admin/reports/${path}&format=jsonl`)).map((text) => JSON.parse(text));
+  const all = await parsed("stocktake_progress?warehouse=HAM");
+  assert.ok(all.length > 5 && all.every(({ place }) => place === "HAM"));
+  const [{ stocktake, positions, counted, sheets }] = all.filter(({ state }) => state === "review");
+  assert.deepEqual([positions, counted, sheets], [14, 14, 2]);
+  const rows = await parsed(`stocktake?stocktake=${stocktake}`);
+  assert.ok(rows.length > 1);
+  for (const row of rows) assert.equal(row.difference, row.counted - row.expected);
+  const values = rows.map(({ value }) => Math.abs(value));
+  assert.deepEqual(
+    values,
+    values.toSorted((a, b) => b - a),
+  );
+});
+
 test("cells that a spreadsheet would run are made harmless", async () => {
   await service.owner.query(
     "update erp.product set name = '=1+1, \"x\"' where product_number = 'AU-0001-30'",

@@ -149,6 +149,7 @@ test("every list has rows, most more than a page", async () => {
     "stock_valuation_reports.faults",
     "stock_valuation_reports.lateEntries",
     "stocks.batches",
+    "stocktakes.sheets",
     "warehouses.location",
   ]);
 });
@@ -158,6 +159,10 @@ test("every optional field is sometimes there and sometimes not", async () => {
   const columns = (await optionalColumns(client)).filter(
     ({ column }) =>
       !column.startsWith("bulk_operations.") &&
+      // Only the credential that counted sees it, or one that sees results
+      column !== "stocktake_counts.quantity" &&
+      // Positions without a count have no value
+      column !== "stocktake_line_values.difference" &&
       // All stock is in warehouses: none is left of places that were deleted before their history was kept
       !column.startsWith("stock_valuation_report_lines.warehouse_"),
   );

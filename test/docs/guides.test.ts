@@ -62,6 +62,11 @@ const guides: Record<string, Guide> = {
     write: ["batches"],
     version: "unstable",
   },
+  "docs/guides/counting.md": {
+    read: ["products", "warehouses", "batches", "valuation"],
+    write: ["stocktakes", "stocktake_results"],
+    version: "unstable",
+  },
   "docs/guides/valuation.md": {
     read: ["valuation", "products", "orders", "fulfillment_orders"],
     write: ["valuation"],

@@ -6,6 +6,7 @@ import {
   GraphQLObjectType,
   isLeafType,
   isObjectType,
+  isRequiredArgument,
   buildSchema,
 } from "postgraphile/graphql";
 import type { GraphQLField, GraphQLSchema } from "postgraphile/graphql";
@@ -26,7 +27,9 @@ export interface Listed {
 /** All entity types, by the root fields of the schema. */
 export function listedTypes(schema: GraphQLSchema): Listed[] {
   const fields = Object.values(schema.getQueryType()!.getFields());
-  return fields.filter(isConnection).map((field) => {
+  // Lists that need an argument are calculated: their rows have no root field of their own
+  const lists = fields.filter((field) => isConnection(field) && !field.args.some(isRequiredArgument));
+  return lists.map((field) => {
     const type = nodeType(field);
     const single = fields.find((other) => !isConnection(other) && getNamedType(other.type) === type)!;
     return { type, list: field.name, single: single.name };

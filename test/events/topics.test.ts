@@ -112,6 +112,37 @@ describe("topics", () => {
       );
       await mutate("stockValuationReportClose", { id: draft.id }, select);
       await mutate("stockValuationReportVoid", { id: draft.id, reason: "Test" }, select);
+      const take = async () =>
+        (
+          await mutate(
+            "stocktakeCreate",
+            { warehouseId: shop.id.hall, binLocationIds: [shop.id["A-1"]] },
+            "stocktake { id sheets { edges { node { id } } } }",
+          )
+        ).stocktake;
+      const counted = await take();
+      const place = { binLocationId: shop.id["A-1"] };
+      const submit = async ({ sheets }: any) => {
+        const sheetId = sheets.edges[0].node.id;
+        const lines = [{ place, isEmpty: true }];
+        await mutate(
+          "stocktakeSheetSubmit",
+          { sheetId, counterName: "Ada", lines, isComplete: true },
+          "__typename",
+        );
+      };
+      await submit(counted);
+      await mutate("stocktakeCancel", { id: counted.id }, "__typename");
+      await shop.store("hammer", "A-1", 1);
+      const again = await take();
+      await submit(again);
+      const token = await shop.token({ write: ["stocktake_results"] });
+      const approved = await shop.mutate(
+        "stocktakeApprove",
+        { id: again.id },
+        { token, select: "approvedCount" },
+      );
+      assert.deepEqual(approved.userErrors, []);
       // By other programs
       await shop.owner.query(`
         insert into erp.product (product_number, name) values ('saw', 'Saw');

@@ -159,6 +159,20 @@ describe("topics", () => {
         lines: [{ place, isEmpty: true }],
         isComplete: true,
       });
+      const submit = async ({ sheets }: any) => {
+        const sheetId = sheets.edges[0].node.id;
+        const lines = [{ place, isEmpty: true }];
+        await mutate(
+          "stocktakeSheetSubmit",
+          { sheetId, counterName: "Ada", lines, isComplete: true },
+          "__typename",
+        );
+      };
+      await submit(counted);
+      await mutate("stocktakeCancel", { id: counted.id }, "__typename");
+      await shop.store("hammer", "A-1", 1);
+      const again = await take();
+      await submit(again);
       const token = await shop.token({ write: ["stocktake_results"] });
       const approved = await shop.mutate(
         "stocktakeApprove",

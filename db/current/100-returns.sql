@@ -363,7 +363,6 @@ from (values
 ) m (machine, action, from_states, to_state, mutation)
 cross join lateral unnest(m.from_states) f (from_state);
 
---!include api/user_error_code.sql
 grant execute on function erp.next_state(text, text, text), erp.is_all_shipped(uuid), erp.has_open_lines(uuid)
   to service_ledger;
 --!include erp/follow_returns.sql
@@ -416,7 +415,6 @@ select api_meta.allow('service_writer', 'ledger.batch_stock', 'select');
 --!include erp/refund_return.sql
 --!include erp/require_no_returns.sql
 --!include erp/cancel_fulfillment.sql
---!include erp/cancel_order.sql
 
 -- Goods receipts
 --!include erp/resolve_goods_receipt_lines.sql
@@ -432,7 +430,6 @@ drop function if exists erp.complete_goods_receipt(uuid, erp.placement[]);
 --!include erp/delete_goods_receipt.sql
 
 -- The API
---!include api/warning_code.sql
 --!include api/goods_receipt_line_input.sql
 --!include api/goods_receipt_create.sql
 --!include api/goods_receipt_line_items_set.sql
@@ -464,10 +461,8 @@ drop function if exists api_unstable.order_line_items_returned_quantity;
 --!include api/return_order_close.sql
 --!include api/return_order_refund.sql
 --!include erp/return_proof.sql
---!include ledger/proof.sql
 
 -- Events and people
---!include events/topics.sql
 --!include erp/export_customer.sql
 --!include erp/anonymize_rows.sql
 --!include erp/subjects_about.sql

@@ -115,7 +115,6 @@ create or replace trigger keep_figures_of_safety_after_delete after delete
   on erp.product_warehouse_configuration for each row
   when (old.safety_stock > 0) execute function ledger.keep_safety_stock();
 --!include erp/expire_batches.sql
---!include ledger/proof.sql
 
 -- Picking and warnings
 --!include ledger/pick_units.sql
@@ -126,7 +125,6 @@ create or replace trigger keep_figures_of_safety_after_delete after delete
 --!include ledger/warn_of_bin_state.sql
 
 -- API
---!include api/user_error_code.sql
 --!include api/stock_state.sql
 drop view if exists api_unstable.bin_locations, api_unstable.batches, api_unstable.warehouse_stocks,
   api_unstable.product_warehouse_configurations cascade;
@@ -139,7 +137,6 @@ drop view if exists api_unstable.bin_locations, api_unstable.batches, api_unstab
 --!include api/warehouse_stocks_quantity_as_of.sql
 --!include api/warehouses_stocks_as_of.sql
 --!include api/product_warehouse_configurations.sql
---!include events/topics.sql
 drop function if exists api_unstable.products_safety_stock(api_unstable.products);
 --!include ledger/safety_stock_of.sql
 --!include api/products_safety_stock.sql

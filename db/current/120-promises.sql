@@ -106,10 +106,10 @@ select api_meta.allow('service_writer', 'erp.stock_reservation', 'select');
 --!include ledger/free_units.sql
 --!include ledger/check_reservations.sql
 --!include ledger/check_reserved_things.sql
+--!include ledger/unmet_units.sql
 --!include ledger/refuse_reservations.sql
 --!include ledger/reserve_stock.sql
 --!include ledger/release_stock.sql
---!include ledger/proof.sql
 --!include erp/delete_warehouse.sql
 
 create trigger keep_reservation before insert or update of product_id, warehouse_id, bin_location_id,
@@ -146,4 +146,3 @@ drop function if exists
 --!include api/stock_reservation_payload.sql
 --!include api/stock_reserve.sql
 --!include api/stock_release.sql
---!include events/topics.sql

@@ -62,7 +62,6 @@ insert into erp.state_transition (machine, action, from_state, to_state, mutatio
   ('fulfillment_order', 'move', 'Open', 'Open', 'fulfillment_order_move'),
   ('fulfillment_order', 'split', 'Open', 'Open', 'fulfillment_order_split');
 
---!include api/user_error_code.sql
 --!include api/warning_code.sql
 --!include sourcing/allotment.sql
 --!include sourcing/is_simulated.sql
@@ -111,4 +110,3 @@ insert into erp.state_transition (machine, action, from_state, to_state, mutatio
 --!include api/sourcing_simulation_locations.sql
 --!include api/sourcing_simulate_locations.sql
 --!include administration/report_sourcing.sql
---!include events/topics.sql

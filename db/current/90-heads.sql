@@ -107,4 +107,3 @@ execute function valuation.keep_signed_days();
 --!include valuation/proof.sql
 --!include api/stock_valuation_signing_keys.sql
 --!include api/stock_valuation_heads.sql
---!include events/topics.sql

@@ -8,7 +8,6 @@ alter table valuation.report_warehouse alter constraint report_warehouse_report_
 alter table valuation.report_cost alter constraint report_cost_report_id_fkey not enforced;
 alter table valuation.report_outside alter constraint report_outside_report_id_fkey not enforced;
 --!include valuation/entries.sql
---!include api/user_error_code.sql
 --!include valuation/require_short_period.sql
 --!include valuation/create_report.sql
 --!include valuation/close_report.sql
@@ -18,10 +17,8 @@ drop function if exists valuation.keep_places(uuid, valuation.run);
 
 --!include api/stock_valuation.sql
 --!include api/products_stock_value.sql
---!include api/products_stock_card.sql
 drop function if exists api_unstable.products_stock_card_lines(
   api_unstable.products, timestamptz, timestamptz, uuid, uuid, uuid);
---!include api/products_stock_card_lines.sql
 drop function if exists api_unstable.orders_cost_of_goods(api_unstable.orders),
   api_unstable.orders_margin(api_unstable.orders),
   api_unstable.fulfillments_cost_of_goods(api_unstable.fulfillments);

@@ -178,7 +178,8 @@ describe("the ledger", () => {
     });
 
     it("which reads nothing without scopes through functions that read with more rights", async () => {
-      const scopes = "batches:read stocks:read stocktake_results:read valuation:read orders:read products:read";
+      const scopes =
+        "batches:read stocks:read stocktake_results:read valuation:read orders:read products:read";
       await rows("select set_config('service.scopes', $1, false)", [scopes]);
       const [ids] = await rows(
         `select o.id as "ORDER", f.id as "FULFILLMENT", m.product_id as "PRODUCT", b.batch_id as "BATCH",

@@ -15,7 +15,8 @@ const seeds = Number(process.env.SEEDS ?? 1);
 for (let n = 0; n < seeds; n++)
   test(`${steps} dealings leave every figure right (seed ${seed + n})`, async () => {
     const shop = await openShippingShop();
-    for (const file of (process.env.EXTRA ?? "").split(" ").filter(Boolean)) await shop.owner.query(readFileSync(file, "utf8"));
+    for (const file of (process.env.EXTRA ?? "").split(" ").filter(Boolean))
+      await shop.owner.query(readFileSync(file, "utf8"));
     try {
       const dealings = new Dealings(shop, [shop, await shop.another()], new Random(seed + n));
       await dealings.open();
@@ -26,7 +27,12 @@ for (let n = 0; n < seeds; n++)
             throw new Error(`${error.message}\n${dealings.history()}`, { cause: error });
           });
       }
-      console.log([...dealings.done].sort().map((pair) => pair.join(" ")).join(", "));
+      console.log(
+        [...dealings.done]
+          .sort()
+          .map((pair) => pair.join(" "))
+          .join(", "),
+      );
     } finally {
       await shop.close();
     }

@@ -103,18 +103,30 @@ export const isOpen = ({ state }: Row): boolean => ["Open", "InProgress", "OnHol
 export class Books {
   readonly facts: Facts;
   /** Units by product, place and batch; without a batch `-`. */
-  readonly piles: { product: string; place: string; warehouse: string; bin: string | null; batch: string; units: number }[] = [];
+  readonly piles: {
+    product: string;
+    place: string;
+    warehouse: string;
+    bin: string | null;
+    batch: string;
+    units: number;
+  }[] = [];
   readonly #row = new Map<string, Row>();
 
   constructor(facts: Facts) {
     this.facts = facts;
-    for (const list of Object.values(facts)) for (const row of list) if ("id" in row) this.#row.set(row.id, row);
+    for (const list of Object.values(facts))
+      for (const row of list) if ("id" in row) this.#row.set(row.id, row);
     const units = new Map<string, number>();
     const add = (key: string, quantity: number) => units.set(key, (units.get(key) ?? 0) + quantity);
     for (const { product, quantity, from, to, batches } of facts.movements) {
       const rest = quantity - sum(Object.values(batches ?? {}), (some) => some);
       for (const [batch, some] of [...Object.entries(batches ?? {}), ["-", rest] as const])
-        for (const [place, sign] of [[from, -1], [to, 1]] as const) add(`${product} ${place} ${batch}`, sign * some);
+        for (const [place, sign] of [
+          [from, -1],
+          [to, 1],
+        ] as const)
+          add(`${product} ${place} ${batch}`, sign * some);
     }
     for (const [key, some] of units) {
       const [product, place, batch] = key.split(" ") as [string, string, string];
@@ -137,7 +149,10 @@ export class Books {
   /** Units of a product in a place, of one batch or of all. */
   unitsAt(product: string, place: string, batch?: string): number {
     const here = this.piles.filter((pile) => pile.product === product && pile.place === place);
-    return sum(here.filter((pile) => batch === undefined || pile.batch === batch), (pile) => pile.units);
+    return sum(
+      here.filter((pile) => batch === undefined || pile.batch === batch),
+      (pile) => pile.units,
+    );
   }
   /** Open units of an order line that no open fulfillment order has; 0 when the order isn't open. */
   uncovered(line: Row): number {
@@ -153,12 +168,17 @@ export class Books {
   ofWarehouse(product: string, warehouse: string) {
     const here = this.piles.filter((pile) => pile.product === product && pile.warehouse === warehouse);
     const there = sum(here, (pile) => pile.units);
-    const held = sum(here.filter((pile) => !this.isSellable(pile)), (pile) => pile.units);
+    const held = sum(
+      here.filter((pile) => !this.isSellable(pile)),
+      (pile) => pile.units,
+    );
     const assigned = this.facts.assigned.filter(
-      (one) => one.product === product && isOpen(this.row(one.owner)) && this.row(one.owner).warehouse === warehouse,
+      (one) =>
+        one.product === product && isOpen(this.row(one.owner)) && this.row(one.owner).warehouse === warehouse,
     );
     const reserved =
-      sum(assigned, (one) => one.quantity - one.fulfilled) + sum(this.openReservations(product, warehouse), (one) => one.open);
+      sum(assigned, (one) => one.quantity - one.fulfilled) +
+      sum(this.openReservations(product, warehouse), (one) => one.open);
     const safety = sum(
       this.facts.safety.filter((one) => one.product === product && one.warehouse === warehouse),
       (one) => one.units,
@@ -167,7 +187,9 @@ export class Books {
     return { there, held, reserved, safety, available: left - Math.max(0, Math.min(left, safety)) };
   }
   ofProduct(product: string) {
-    const parts = this.facts.warehouses.map((one) => ({ ...one, ...this.ofWarehouse(product, one.id) }) as Row);
+    const parts = this.facts.warehouses.map(
+      (one) => ({ ...one, ...this.ofWarehouse(product, one.id) }) as Row,
+    );
     const physical = sum(parts, (one) => one.there);
     const notForSale = sum(parts, (one) => (one.sells ? one.held : one.there));
     const open = this.facts.lines.filter(
@@ -175,8 +197,14 @@ export class Books {
     );
     const reserved =
       sum(open, (line) => line.quantity - line.shipped) +
-      sum(this.openReservations(product).filter((one) => one.line === null), (one) => one.open);
-    const safety = sum(parts.filter((one) => one.sells), (one) => one.safety);
+      sum(
+        this.openReservations(product).filter((one) => one.line === null),
+        (one) => one.open,
+      );
+    const safety = sum(
+      parts.filter((one) => one.sells),
+      (one) => one.safety,
+    );
     const left = physical - notForSale - reserved;
     return { physical, notForSale, reserved, safety, available: left - Math.max(0, Math.min(left, safety)) };
   }
@@ -185,14 +213,30 @@ export class Books {
     const figures = new Map<string, string>();
     for (const { id, name } of this.facts.products) {
       const { physical, notForSale, reserved, safety, available } = this.ofProduct(id);
-      figures.set(`product ${name}`, `physical ${physical} not for sale ${notForSale} reserved ${reserved} safety ${safety} available ${available}`);
+      figures.set(
+        `product ${name}`,
+        `physical ${physical} not for sale ${notForSale} reserved ${reserved} safety ${safety} available ${available}`,
+      );
       for (const warehouse of this.facts.warehouses) {
         const there = this.ofWarehouse(id, warehouse.id);
-        figures.set(`${name} in ${warehouse.code}`, Object.entries(there).map((pair) => pair.join(" ")).join(" "));
+        figures.set(
+          `${name} in ${warehouse.code}`,
+          Object.entries(there)
+            .map((pair) => pair.join(" "))
+            .join(" "),
+        );
       }
     }
     for (const { id, number } of this.facts.batches)
-      figures.set(`batch ${number}`, String(sum(this.piles.filter((pile) => pile.batch === id && pile.warehouse), (pile) => pile.units)));
+      figures.set(
+        `batch ${number}`,
+        String(
+          sum(
+            this.piles.filter((pile) => pile.batch === id && pile.warehouse),
+            (pile) => pile.units,
+          ),
+        ),
+      );
     return figures;
   }
 }

@@ -27,7 +27,11 @@ const stateOf = async (order: ShopOrder) => {
 async function arrive(order: ShopOrder, product: string, quantity: number, rest: object = {}) {
   const lineItems = [{ orderLineItemId: order.lines[0], quantity }];
   const select = "returnOrder { id lineItems(first: 1) { edges { node { id } } } }";
-  const { returnOrder } = await done("returnOrderCreate", { orderId: order.id, isApproved: true, lineItems }, select);
+  const { returnOrder } = await done(
+    "returnOrderCreate",
+    { orderId: order.id, isApproved: true, lineItems },
+    select,
+  );
   const returnOrderLineItemId = returnOrder.lineItems.edges[0].node.id;
   const line = { productId: shop.id[product], quantity, returnOrderLineItemId, ...rest };
   const receipt = { type: "Customer", warehouseId: shop.id.hall, lineItems: [line] };
@@ -56,7 +60,9 @@ test("an order is completed when its lines are lowered to what was shipped, also
   await arrive(order, product, 3);
   assert.deepEqual(await stateOf(order), ["in_progress", "returned_partially"]);
   await done("fulfillmentOrderCancel", { id: part!.id });
-  await done("ordersUpsert", { orders: [{ id: order.id, lineItems: [{ id: order.lines[0], quantity: 3 }] }] });
+  await done("ordersUpsert", {
+    orders: [{ id: order.id, lineItems: [{ id: order.lines[0], quantity: 3 }] }],
+  });
   assert.deepEqual(await stateOf(order), ["completed", "returned"]);
 });
 
@@ -66,9 +72,21 @@ test("a deleted receipt of a return gives the units back to their order", async 
   await shop.ship(order);
   const { goodsReceipt } = await arrive(order, product, 3);
   await done("goodsReceiptDelete", { id: goodsReceipt.id });
-  const places = await shop.sql("select place, quantity from ledger.stock where product_id = $1 and quantity > 0 and order_id is not null", shop.id[product]!);
-  assert.deepEqual(places.map(({ quantity }) => quantity), [4]);
-  assert.deepEqual(await shop.sql("select id from ledger.stock where product_id = $1 and return_order_id is not null and quantity > 0", shop.id[product]!), []);
+  const places = await shop.sql(
+    "select place, quantity from ledger.stock where product_id = $1 and quantity > 0 and order_id is not null",
+    shop.id[product]!,
+  );
+  assert.deepEqual(
+    places.map(({ quantity }) => quantity),
+    [4],
+  );
+  assert.deepEqual(
+    await shop.sql(
+      "select id from ledger.stock where product_id = $1 and return_order_id is not null and quantity > 0",
+      shop.id[product]!,
+    ),
+    [],
+  );
   assert.deepEqual(await stateOf(order), ["completed", "shipped"]);
 });
 
@@ -86,7 +104,10 @@ test("units that a fulfillment order gives to another consume no reservation", a
   await done("fulfillmentOrderMove", { id: part!.id, warehouseId: shop.id.shed });
   assert.deepEqual(await stock.kept(here, there), ["2 active", "2 active"]);
   const figures = [await stock.figures(product), await stock.figures(product, "shed")];
-  assert.deepEqual(figures.map(({ reservedThere }) => reservedThere), [1 + 2, 4 + 2]);
+  assert.deepEqual(
+    figures.map(({ reservedThere }) => reservedThere),
+    [1 + 2, 4 + 2],
+  );
   // Those that a new fulfillment order gets are the reserved ones
   await done("fulfillmentOrderCreate", { orderId: order.id });
   assert.deepEqual(await stock.kept(here, there), ["0 consumed", "0 consumed"]);

@@ -326,7 +326,7 @@ comment on type erp.refunded_line is
 alter table erp.state_transition drop constraint state_transition_machine_is_known;
 alter table erp.state_transition add constraint state_transition_machine_is_known
   check (machine in ('goods_receipt', 'order', 'order_delivery', 'fulfillment_order', 'fulfillment',
-    'supplier_order', 'quote', 'shipping_label', 'return_order')) not valid;
+    'supplier_order', 'quote', 'shipping_label', 'return_order', 'stocktake')) not valid;
 delete from erp.state_transition t where t.machine = 'return_order'
   or t.machine = 'order_delivery'
     and t.action in ('return', 'return_partially', 'unreturn', 'unreturn_partially')

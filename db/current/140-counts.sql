@@ -6,20 +6,6 @@ drop view if exists api_unstable.stocktake_line_values, api_unstable.stocktake_l
 drop table if exists erp.stocktake_count, erp.stocktake_line, erp.stocktake_sheet, erp.stocktake_scope,
   erp.stocktake cascade;
 
--- Adds to the machines that are listed, whichever they are
-do $$
-declare
-  present constant text := (
-    select pg_get_constraintdef(c.oid) from pg_constraint c
-    where c.conname = 'state_transition_machine_is_known');
-begin
-  if strpos(present, '''stocktake''') = 0 then
-    alter table erp.state_transition drop constraint state_transition_machine_is_known;
-    execute 'alter table erp.state_transition add constraint state_transition_machine_is_known '
-      || replace(replace(present, ' NOT VALID', ''), 'ARRAY[', 'ARRAY[''stocktake''::text, ') || ' not valid';
-  end if;
-end
-$$;
 delete from erp.state_transition where machine = 'stocktake';
 insert into erp.state_transition (machine, action, from_state, to_state, mutation) values
   ('stocktake', 'count', 'open', 'counting', 'stocktake_sheet_submit'),

@@ -20,7 +20,7 @@ cross join lateral (
   select s.warehouse_id from ledger.warehouse_stock s where s.product_id = l.product_id
   order by s.available_quantity desc, s.warehouse_id limit 1
 ) s
-where l.nth % case when l.uncovered > 0 then 3 else 40 end = 0 order by l.nth;
+where l.nth % case when l.uncovered > 0 then 3 else 40 end = 0 order by l.uncovered = 0, l.nth;
 
 -- Carts, where a bin has enough: most have been paid or given up. Guides show figures of earlier products
 insert into demo.reservation (product_id, warehouse_id, bin_location_id, batch_id, quantity, state, at,

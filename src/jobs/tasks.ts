@@ -41,14 +41,11 @@ export function makeTasks(
     ...Object.fromEntries(retentionRules.map((one) => [one.task, pruneTask(one, onPruned)])),
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
       void (await query("select auth.erase_retired_keys()")),
-    close_ledger: async (_payload: unknown, helpers: JobHelpers) =>
-      inBatches(helpers, () => closeNext(helpers)),
-    expire_batches: async (_payload: unknown, helpers: JobHelpers) =>
-      inBatches(helpers, () => expireNext(helpers)),
+    close_ledger: callTask("ledger.close_next()::integer"),
+    expire_batches: callTask("erp.expire_batches()"),
+    expire_reservations: callTask("ledger.expire_reservations()"),
     sign_valuation_heads: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => signNextHead(helpers, secrets)),
-    expire_reservations: async (_payload: unknown, helpers: JobHelpers) =>
-      inBatches(helpers, () => expireReservations(helpers)),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal, read })),
@@ -56,21 +53,14 @@ export function makeTasks(
   };
 }
 
-/** Closes a month of the ledger, and returns whether there was one. */
-async function closeNext({ query }: JobHelpers): Promise<boolean> {
-  const { rows } = await query<{ closed: boolean }>("select ledger.close_next() as closed");
-  return rows[0]!.closed;
-}
-
-/** Marks batches whose best-before date has passed, and returns whether there were any. */
-async function expireNext({ query }: JobHelpers): Promise<boolean> {
-  const { rows } = await query<{ marked: number }>("select erp.expire_batches() as marked");
-  return rows[0]!.marked > 0;
-/** Ends reservations whose time is over, 500 at most, and returns whether there were any. */
-async function expireReservations({ query }: JobHelpers): Promise<boolean> {
-  const { rows } = await query<{ expired: number }>("select ledger.expire_reservations() as expired");
-  return rows[0]!.expired > 0;
-}
+/** Makes the task that calls a function of SQL until it has found nothing to do: it returns how much it did. */
+const callTask =
+  (call: string): Task =>
+  (_payload, helpers) =>
+    inBatches(helpers, async () => {
+      const { rows } = await helpers.query<{ done: number }>(`select ${call} as done`);
+      return rows[0]!.done > 0;
+    });
 
 /** Makes the task that deletes a kind of data by age. Each batch is one statement. */
 const pruneTask =

@@ -21,6 +21,7 @@ const denied = { code: "42501" };
 
 /** Functions that the role of the API may call, which read with the rights of their owners, and what is asked of them. */
 const readers = {
+  "erp.cycle_counts": "'WAREHOUSE', 1, 1, 1, 10",
   "ledger.batch_quantity_as_of": "'BATCH', null, null, '2026-01-01'",
   "ledger.quantity_as_of": "'PRODUCT', null, null, null, '2026-01-01'",
   "ledger.safety_stock_of": "'KEPTBACK'",
@@ -168,7 +169,7 @@ describe("the ledger", () => {
       );
       const names = callable.map(({ name }) => name);
       assert.deepEqual(names, [
-        ...Object.keys(readers).filter((name) => name.startsWith("ledger.")),
+        ...Object.keys(readers).filter((name) => /^(erp|ledger)\./.test(name)),
         "mutation.rehearse",
         "mutation.run",
         "mutation.run_together",
@@ -177,11 +178,13 @@ describe("the ledger", () => {
     });
 
     it("which reads nothing without scopes through functions that read with more rights", async () => {
-      const scopes = "batches:read stocks:read valuation:read orders:read products:read";
+      const scopes =
+        "batches:read stocks:read stocktake_results:read valuation:read orders:read products:read";
       await rows("select set_config('service.scopes', $1, false)", [scopes]);
       const [ids] = await rows(
         `select o.id as "ORDER", f.id as "FULFILLMENT", m.product_id as "PRODUCT", b.batch_id as "BATCH",
-           (select p.id from erp.product p where p.safety_stock > 0 limit 1) as "KEPTBACK"
+           (select p.id from erp.product p where p.safety_stock > 0 limit 1) as "KEPTBACK",
+           (select w.id from erp.warehouse w where w.code = 'HAM') as "WAREHOUSE"
          from erp.fulfillment_line_item l join erp.fulfillment f on f.id = l.fulfillment_id
          join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
          join ledger.stock_movement m on m.id = k.stock_movement_id join erp.sales_order o on o.id = m.destination_order_id

@@ -80,11 +80,8 @@ export async function openReturnShop(options: ServiceOptions = {}): Promise<Retu
   await shop.owner.query(
     "insert into erp.number_range (technical_name, pattern) values ('return_order', 'R-{n}') on conflict do nothing",
   );
-  // Where units wait for a decision, as soon as bins have states
-  const states =
-    "select from information_schema.columns where table_name = 'bin_location' and column_name = 'stock_state'";
-  if ((await shop.owner.query(states)).rowCount)
-    await shop.owner.query("update erp.bin_location set stock_state = 'quality_control' where code = 'C-1'");
+  // Where units wait for a decision
+  await shop.owner.query("update erp.bin_location set stock_state = 'quality_control' where code = 'C-1'");
   const succeed: ReturnShop["succeed"] = async (name, input, select = "") => {
     const payload = await shop.mutate(name, input, { select });
     assert.deepEqual(payload.userErrors, [], name);

@@ -305,6 +305,20 @@ describe("stocktakeApprove", () => {
   });
 });
 
+it("is proven: figures that SQL changes are found", async () => {
+  const id = await takes.make({ binLocationIds: [shop.id["A-1"]] });
+  await count(id, { "hammer A-1": 8 });
+  await takes.approve(id);
+  await assertLedgerIsRight(shop);
+  await shop.owner.query("update erp.stocktake_line set booked_difference = -3 where booked_difference = -2");
+  await shop.owner.query("update erp.stocktake_count set quantity = 7 where quantity = 8");
+  const { rows } = await shop.owner.query("select figure from ledger.proof order by 1");
+  assert.deepEqual(
+    rows.map(({ figure }) => figure),
+    ["stocktake_line.booked_difference", "stocktake_line.counted_quantity"],
+  );
+});
+
 it("tells of its steps, tries, and repeats by key", async () => {
   await sequence(shop.owner);
   const end = await endOfLog(shop.owner);

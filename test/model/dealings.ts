@@ -1,5 +1,4 @@
 import { gid } from "../lib/ids.ts";
-import type { Row } from "./facts.ts";
 import { sum } from "./facts.ts";
 import { Sales } from "./sales.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { uuidOf } from "../lib/ids.ts";
-import type { Step } from "./dealings.ts";
+import type { Step } from "./dealer.ts";
 import type { Books, Row } from "./facts.ts";
 import { isOpen, sum } from "./facts.ts";
 
@@ -135,6 +135,8 @@ function checkReservations(before: Books, after: Books, step: Step): void {
     const now = after.row(old.id);
     if (!now) assert.equal(after.row(old.product), undefined, `reservation ${old.id} is gone`);
     if (!now || isTold || now.open === old.open) continue;
+    // Another product is wanted
+    if (old.line !== null && after.row(old.line)?.product !== old.product) continue;
     assert.ok(old.line !== null && now.open < old.open, `${step.name} changed a reservation of no order`);
     const line = after.row(old.line);
     if (!line) continue;

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { reservingIn } from "../lib/reserving.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop, ShopOrder } from "../lib/shipping-shop.ts";
-import { assertLedgerIsRight } from "../lib/shop.ts";
+import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 
 // The smallest cases of what dealings at random have found between orders, promises, returns and counts
 let shop: ShippingShop;
@@ -111,6 +111,93 @@ test("units that a fulfillment order gives to another consume no reservation", a
   // Those that a new fulfillment order gets are the reserved ones
   await done("fulfillmentOrderCreate", { orderId: order.id });
   assert.deepEqual(await stock.kept(here, there), ["0 consumed", "0 consumed"]);
+});
+
+test("no unit is promised by its bin and by its batch", async () => {
+  await shop.store("glue", "A-1", 5, "G1");
+  await shop.store("glue", "A-2", 5, "G2");
+  const ofBatch = await stock.reserve("glue", "hall", 3, { batchId: shop.id.G1 });
+  const refused = await stock.tryReserve([["glue", "A-1", 3]]);
+  assert.deepEqual(refusals(refused), [["INSUFFICIENT_STOCK", "lines.0.quantity"]]);
+  assert.deepEqual(refused.userErrors[0].details, { available: 2, requested: 3 });
+  const together = await stock.tryReserve([
+    ["glue", "A-1", 2],
+    ["glue", "A-1", 1, { batchId: shop.id.G1 }],
+  ]);
+  assert.deepEqual(refusals(together), [["INSUFFICIENT_STOCK", "lines.1.quantity"]]);
+  const ofBin = await stock.reserve("glue", "A-1", 2);
+  assert.deepEqual(await stock.kept(ofBatch, ofBin), ["3 active", "2 active"]);
+  await done("stockRelease", { lines: [{ id: ofBatch }] });
+  await stock.reserve("glue", "A-1", 3);
+});
+
+test("a plan counts on units whose reservation is over", async () => {
+  const product = await stock.newProduct("overdue", "B-1", 10);
+  const overdue = await stock.reserve(product, "shed", 8);
+  await stock.outdate(overdue);
+  await done("sourcingRulesSet", { rules: ["fullest"] });
+  await done("productWarehouseConfigurationSet", {
+    productId: shop.id[product],
+    warehouseId: shop.id.shed,
+    safetyStock: 3,
+  });
+  const order = await shop.order([{ product, quantity: 9 }]);
+  await done("fulfillmentOrderCreate", { orderId: order.id });
+  const planned = await shop.sql(
+    `select w.code, i.quantity from erp.fulfillment_order f join erp.location l on l.id = f.source_warehouse_location_id
+     join erp.warehouse w on w.id = l.warehouse_id join erp.fulfillment_order_line_item i on i.fulfillment_order_id = f.id
+     where f.destination_order_id = $1 order by w.code`,
+    order.id,
+  );
+  assert.deepEqual(planned, [
+    { code: "hall", quantity: 2 },
+    { code: "shed", quantity: 7 },
+  ]);
+  await done("sourcingRulesSet", { rules: [] });
+});
+
+/** Receives what nobody announced, and then finds its order. */
+async function findOrder(order: ShopOrder, product: string, quantity: number, batch?: string): Promise<any> {
+  const select = "returnOrder { id lineItems(first: 1) { edges { node { id } } } }";
+  const lineItems = [{ productId: shop.id[product], quantity }];
+  const { returnOrder } = await done("returnOrderCreate", { lineItems, isApproved: true }, select);
+  const id = returnOrder.lineItems.edges[0].node.id;
+  const line = { ...lineItems[0], batchId: batch && shop.id[batch], returnOrderLineItemId: id };
+  const receipt = { type: "Customer", warehouseId: shop.id.hall, lineItems: [line] };
+  const { goodsReceipt } = await done("goodsReceiptCreate", receipt, "goodsReceipt { id }");
+  await done("goodsReceiptApprove", { id: goodsReceipt.id });
+  const found = {
+    id: returnOrder.id,
+    orderId: order.id,
+    lineItems: [{ id, orderLineItemId: order.lines[0] }],
+  };
+  return shop.mutate("returnOrderUpdate", found);
+}
+const heldBy = async (order: ShopOrder) =>
+  (await shop.sql("select sum(quantity)::int as units from ledger.stock where order_id = $1", order.id))[0]
+    .units;
+
+test("units without a batch that show one when they come back leave the order that is found", async () => {
+  await shop.store("nail", "A-1", 5);
+  const order = await shop.order([{ product: "nail", quantity: 4 }]);
+  await shop.ship(order);
+  assert.deepEqual((await findOrder(order, "nail", 3, "N1")).userErrors, []);
+  assert.equal(await heldBy(order), 1);
+});
+
+test("an order that got another batch is not the one that is found", async () => {
+  const order = await shop.order([{ product: "glue", quantity: 2 }]);
+  const [{ batch }] = await shop
+    .ship(order)
+    .then(() =>
+      shop.sql(
+        "select b.number as batch from ledger.stock s join ledger.batch_stock u on u.stock_id = s.id join erp.batch b on b.id = u.batch_id where s.order_id = $1",
+        order.id,
+      ),
+    );
+  const payload = await findOrder(order, "glue", 1, batch === "G1" ? "G2" : "G1");
+  assert.deepEqual(refusals(payload), [["BATCH_MISMATCH", "orderId"]]);
+  assert.equal(await heldBy(order), 2);
 });
 
 test("all figures are right after that", () => assertLedgerIsRight(shop));

@@ -10,7 +10,7 @@ import { assertLedgerIsRight } from "../lib/shop.ts";
 import type { TestProcess } from "../lib/service.ts";
 
 // Two kinds of work at once, on the same product and the same documents, by two processes: for each pair of kinds
-const rounds = Number(process.env.PAIR_ROUNDS ?? 1);
+const rounds = Number(process.env.PAIR_ROUNDS ?? 0);
 const random = new Random(seed);
 let shop: ShippingShop;
 let processes: TestProcess[];
@@ -211,20 +211,22 @@ async function check(pair: string): Promise<void> {
 }
 
 const names = Object.keys(kinds);
-test(`pairs of ${names.length} kinds of work at once (seed ${seed})`, async () => {
-  for (let round = 0; round < rounds; round++)
-    for (const [n, one] of names.entries())
-      for (const other of names.slice(n)) {
-        await prepare();
-        await Promise.allSettled([kinds[one]!(), kinds[other]!(), kinds[one]!(), kinds[other]!()]).then(
-          (ends) => {
-            for (const end of ends)
-              if (end.status === "rejected")
-                throw new Error(`${one} and ${other}: ${end.reason}`, { cause: end.reason });
-          },
-        );
-        await check(`${one} and ${other}`);
-      }
+const pairs = names.flatMap((one, n) => names.slice(n).map((other) => [one, other] as const));
+/** Some pairs, or all of them several times. */
+const chosen =
+  rounds > 0
+    ? Array.from({ length: rounds }, () => pairs).flat()
+    : pairs.filter((_, n) => n % 9 === seed % 9);
+
+test(`${chosen.length} pairs of kinds of work at once (seed ${seed})`, async () => {
+  for (const [one, other] of chosen) {
+    await prepare();
+    const ends = await Promise.allSettled([one, other, one, other].map((kind) => kinds[kind]!()));
+    for (const end of ends)
+      if (end.status === "rejected")
+        throw new Error(`${one} and ${other}: ${end.reason}`, { cause: end.reason });
+    await check(`${one} and ${other}`);
+  }
   await assertLedgerIsRight(shop);
   const { rows } = await shop.owner.query(
     "select deadlocks::int as count from pg_stat_database where datname = current_database()",

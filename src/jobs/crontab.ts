@@ -19,7 +19,7 @@ const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
 // The day of a merchant ends at any hour of UTC
 const expireBatches = "1 * * * * expire_batches ?jobKey=expire_batches";
-// Whoever needs stock ends overdue reservations at once; the figures of others follow within a minute
+
 // Calls that reserve end overdue reservations of their products at once; all figures follow within a minute
 const expireReservations = "* * * * * expire_reservations ?jobKey=expire_reservations";
 

@@ -86,7 +86,7 @@ describe("the tracking of a product", () => {
     const { rows } = await shop.owner.query(
       "select is_batch_managed, has_serial_numbers from erp.product where product_number = 'mode'",
     );
-    return [products[0].tracking, ...(Object.values(rows[0]) as boolean[])];
+    return [products[0].tracking, ...Object.values(rows[0])];
   };
 
   it("is read and written, and decides whether the product is managed in batches", async () => {

@@ -4,16 +4,8 @@ import type { Random } from "../lib/random.ts";
 import type { TestProcess } from "../lib/service.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { Books, readFacts } from "./facts.ts";
-import type { Row } from "./facts.ts";
+import type { Row, Step } from "./facts.ts";
 import { checkStep } from "./step.ts";
-
-/** One call of the business, and what came of it. */
-export interface Step {
-  name: string;
-  input: any;
-  codes: string[];
-  payload: any;
-}
 
 /** Refusals that a merchant may get for what he tries at random. Any other one fails the test. */
 const expectable = new Set(

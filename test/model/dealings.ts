@@ -35,7 +35,7 @@ export class Dealings extends Sales {
       line && this.one(this.books.facts.lines, (some) => some.product === line.product && some.shipped > 0);
     if (sold && this.chance(2)) {
       const lineItems = [
-        { id: gid("ReturnOrderLineItem", line!.id), orderLineItemId: gid("OrderLineItem", sold.id) },
+        { id: gid("ReturnOrderLineItem", line.id), orderLineItemId: gid("OrderLineItem", sold.id) },
       ];
       return void (await this.call("returnOrderUpdate", {
         id: gid("ReturnOrder", one.id),

@@ -26,6 +26,13 @@ export interface Facts {
   clock: Row[];
 }
 export type Row = Record<string, any>;
+/** One call of the business, and what came of it. */
+export interface Step {
+  name: string;
+  input: any;
+  codes: string[];
+  payload: any;
+}
 export interface Movement {
   id: string;
   product: string;
@@ -187,9 +194,10 @@ export class Books {
     return { there, held, reserved, safety, available: left - Math.max(0, Math.min(left, safety)) };
   }
   ofProduct(product: string) {
-    const parts = this.facts.warehouses.map(
-      (one) => ({ ...one, ...this.ofWarehouse(product, one.id) }) as Row,
-    );
+    const parts: Row[] = this.facts.warehouses.map((one) => ({
+      ...one,
+      ...this.ofWarehouse(product, one.id),
+    }));
     const physical = sum(parts, (one) => one.there);
     const notForSale = sum(parts, (one) => (one.sells ? one.held : one.there));
     const open = this.facts.lines.filter(

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { uuidOf } from "../lib/ids.ts";
-import type { Step } from "./dealer.ts";
-import type { Books, Row } from "./facts.ts";
+import type { Books, Row, Step } from "./facts.ts";
 import { isOpen, sum } from "./facts.ts";
 
 /** Fails when something is wrong after a step, or when the step did what it must not. */

@@ -90,6 +90,18 @@ test("a deleted receipt of a return gives the units back to their order", async 
   assert.deepEqual(await stateOf(order), ["completed", "shipped"]);
 });
 
+test("a reopened order whose return did not arrive after all can be completed", async () => {
+  const product = await stock.newProduct("reopened-again");
+  const order = await shop.order([{ product, quantity: 2 }]);
+  await shop.ship(order);
+  const { goodsReceipt } = await arrive(order, product, 2);
+  await done("orderReopen", { id: order.id });
+  await done("goodsReceiptDelete", { id: goodsReceipt.id });
+  assert.deepEqual(await stateOf(order), ["in_progress", "shipped_partially"]);
+  await done("orderShipmentComplete", { orderId: order.id });
+  assert.deepEqual(await stateOf(order), ["completed", "shipped"]);
+});
+
 test("units that a fulfillment order gives to another consume no reservation", async () => {
   const product = await stock.newProduct("divided", "A-1", 10);
   await shop.store(product, "B-1", 10);

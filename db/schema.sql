@@ -336,6 +336,53 @@ comment on function administration.report_closed_periods(integer) is '
 @title Closed periods
 Stock valuation reports that are closed or void, with their total value, newest first.';
 
+CREATE OR REPLACE FUNCTION administration.report_sourcing(first_day date, last_day date, rules text, how_many integer)
+ RETURNS TABLE(location text, orders integer, split_orders integer, short_orders integer, units integer, short_units integer, actual_orders integer, actual_split_orders integer, actual_units integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 500;
+  words constant text[] := regexp_split_to_array(btrim(lower(rules)), '\s*,\s*');
+  today constant date := erp.local_date(now());
+  -- The code of a warehouse stands for its priority
+  places uuid[];
+  kinds text[];
+begin
+  perform administration.require_administrator();
+  if rules <> '' then
+    places := array(
+      select l.id from unnest(words) with ordinality w (word, nth)
+      join erp.warehouse h on lower(h.code) = w.word
+      join erp.location l on l.warehouse_id = h.id order by w.nth);
+    kinds := array(
+      select k.kind from (
+        select case when w.word = any (sourcing.kinds()) then w.word else 'priority' end as kind, w.nth
+        from unnest(words) with ordinality w (word, nth)
+        where w.word = any (sourcing.kinds())
+          or exists (select from erp.warehouse h where lower(h.code) = w.word)
+      ) k group by k.kind order by min(k.nth));
+  end if;
+  return query
+    select coalesce(l.name, 'All locations'), s.order_count, s.split_count, s.short_count, s.units,
+      s.short_units, s.actual_order_count, s.actual_split_count, s.actual_units
+    from sourcing.simulate(erp.end_of_day(coalesce(first_day, today - 31) - 1),
+      erp.end_of_day(coalesce(last_day, today)), most, kinds, places) s
+    left join erp.location l on l.id = s.location_id
+    order by s.location_id is not null, s.units desc, l.name limit how_many;
+end
+$function$;
+alter function administration.report_sourcing(date,date,text,integer) owner to service_registrar;
+grant execute on function administration.report_sourcing(date,date,text,integer) to service_administration;
+comment on function administration.report_sourcing(date,date,text,integer) is '
+@title Sourcing of past orders
+@hint first_day The first day of the orders. Empty: 31 days ago.
+@hint last_day The last day of the orders. Empty: today.
+@hint rules Rules to try, separated by commas, or codes of warehouses by priority. Empty: the present rules.
+A simulation of sourcing rules with the newest 500 orders of a period, beside what happened. Rules are
+same_country, fullest, do_not_split and split_least.';
+
 CREATE OR REPLACE FUNCTION administration.report_stock(product_number text, day date, how_many integer)
  RETURNS TABLE(product text, name text, warehouse text, units integer, units_then integer)
  LANGUAGE plpgsql
@@ -415,6 +462,65 @@ comment on function administration.report_stock_card(text,text,text,date,date,in
 @hint since The first day; the first row is the balance before it. Empty: 90 days ago.
 @hint until The last day. Empty: today.
 Movements of a product in a period, with the balance after each.';
+
+CREATE OR REPLACE FUNCTION administration.report_stocktake(stocktake text, how_many integer)
+ RETURNS TABLE("position" integer, place text, product text, name text, batch text, state text, expected integer, counted integer, difference integer, value numeric, reason text)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  return query select l.number, coalesce(b.code, w.code), p.product_number, p.name, t.number, l.state,
+    l.expected_quantity, l.counted_quantity, l.difference, erp.rounded(l.difference * l.unit_value), l.reason
+  from erp.stocktake s join erp.stocktake_line l on l.stocktake_id = s.id
+  left join erp.bin_location b on b.id = l.bin_location_id
+  left join erp.warehouse w on w.id = l.warehouse_id
+  left join erp.product p on p.id = l.product_id
+  left join erp.batch t on t.id = l.batch_id
+  where s.number = report_stocktake.stocktake and l.difference <> 0
+  order by abs(l.difference * l.unit_value) desc nulls last, l.number limit how_many;
+end
+$function$;
+alter function administration.report_stocktake(text,integer) owner to service_registrar;
+grant execute on function administration.report_stocktake(text,integer) to service_administration;
+comment on function administration.report_stocktake(text,integer) is '
+@title Differences of a stocktake
+@hint stocktake The number of the stocktake.
+Positions where people counted something else than expected. The greatest value comes first.';
+
+CREATE OR REPLACE FUNCTION administration.report_stocktake_progress(warehouse text, how_many integer)
+ RETURNS TABLE(stocktake text, state text, place text, created timestamp with time zone, sheets bigint, complete bigint, positions bigint, counted bigint, "beyond a bound" bigint, approved bigint, difference bigint, value numeric)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  return query select s.number, s.state, w.code, s.created_at::timestamptz, n.sheets, n.complete,
+    l.positions, l.counted, l.beyond_bound, l.approved, l.difference, erp.rounded(l.value)
+  from erp.stocktake s join erp.warehouse w on w.id = s.warehouse_id
+  cross join lateral (
+    select count(*) as sheets, count(h.completed_at) as complete
+    from erp.stocktake_sheet h where h.stocktake_id = s.id
+  ) n
+  cross join lateral (
+    select count(*) as positions, count(l.counted_quantity) as counted,
+      count(*) filter (where l.state = 'beyond_bound') as beyond_bound,
+      count(*) filter (where l.state = 'approved') as approved,
+      coalesce(sum(l.difference), 0) as difference, sum(l.difference * l.unit_value) as value
+    from erp.stocktake_line l where l.stocktake_id = s.id
+  ) l
+  where w.code = coalesce(report_stocktake_progress.warehouse, w.code)
+  order by s.id desc limit how_many;
+end
+$function$;
+alter function administration.report_stocktake_progress(text,integer) owner to service_registrar;
+grant execute on function administration.report_stocktake_progress(text,integer) to service_administration;
+comment on function administration.report_stocktake_progress(text,integer) is '
+@title Stocktakes and their progress
+@hint warehouse The code of a warehouse. Empty: all warehouses.
+How far people have counted, and what the differences are worth. The newest stocktakes come first.';
 
 CREATE OR REPLACE FUNCTION administration.report_trace(product_number text, batch_number text, how_many integer)
  RETURNS TABLE(source text, destination text, units bigint, first_moved_at timestamp with time zone)
@@ -6694,13 +6800,15 @@ The head of the API: one view per GraphQL type. Released versions are frozen clo
 
 create type api_unstable.batch_hold_input as (
   ids uuid[],
-  reason text
+  reason text,
+  stock_state api_unstable.stock_state
 );
 comment on type api_unstable.batch_hold_input is 'Batches to put on hold.';
 comment on column api_unstable.batch_hold_input.ids is '@notNull
 @gid Batch
 Ids of the batches; 1 to 250. They may belong to several products.';
 comment on column api_unstable.batch_hold_input.reason is 'Why they have to wait, in at most 1,000 characters. Kept until the hold is released.';
+comment on column api_unstable.batch_hold_input.stock_state is 'Why the units are not sold: quality control when left out, or damaged. A batch that is on hold may get another state.';
 
 create type api_unstable.batch_hold_payload as (
   batches uuid[],
@@ -6831,7 +6939,8 @@ comment on column api_unstable.batches_upsert_payload.user_errors is 'Why nothin
 create type api_unstable.bin_location_create_input as (
   warehouse_id uuid,
   code text,
-  "position" integer
+  "position" integer,
+  stock_state api_unstable.stock_state
 );
 comment on type api_unstable.bin_location_create_input is 'A new bin.';
 comment on column api_unstable.bin_location_create_input.warehouse_id is '@notNull
@@ -6840,6 +6949,7 @@ Id of the warehouse that it is in.';
 comment on column api_unstable.bin_location_create_input.code is '@notNull
 Label, unique in the warehouse; 1 to 100 characters.';
 comment on column api_unstable.bin_location_create_input."position" is 'Place on the pick route; lower is visited first.';
+comment on column api_unstable.bin_location_create_input.stock_state is 'State of the units that are put in the bin. Sellable when left out.';
 
 create type api_unstable.bin_location_delete_input as (
   id uuid
@@ -6860,17 +6970,20 @@ comment on column api_unstable.bin_location_delete_payload.user_errors is 'Why i
 
 create type api_unstable.bin_location_payload as (
   bin_location uuid,
-  user_errors api_unstable.user_error[]
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
 );
 comment on type api_unstable.bin_location_payload is 'The result of creating or changing a bin.';
 comment on column api_unstable.bin_location_payload.bin_location is '@entity BinLocation
 The bin as it is now; null when it was refused.';
 comment on column api_unstable.bin_location_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.bin_location_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.bin_location_update_input as (
   id uuid,
   code text,
-  "position" integer
+  "position" integer,
+  stock_state api_unstable.stock_state
 );
 comment on type api_unstable.bin_location_update_input is 'Changes of a bin. What is left out stays as it is. A bin stays in its warehouse.';
 comment on column api_unstable.bin_location_update_input.id is '@notNull
@@ -6878,6 +6991,7 @@ comment on column api_unstable.bin_location_update_input.id is '@notNull
 Id of the bin.';
 comment on column api_unstable.bin_location_update_input.code is 'Label, unique in the warehouse; 1 to 100 characters.';
 comment on column api_unstable.bin_location_update_input."position" is 'Place on the pick route; lower is visited first. Null takes it off the route.';
+comment on column api_unstable.bin_location_update_input.stock_state is 'State of the units in the bin, also of those that are there already.';
 
 create type api_unstable.bulk_operation_cancel_input as (
   id uuid
@@ -7213,9 +7327,8 @@ comment on type api_unstable.fulfillment_order_create_input is 'The part of an o
 comment on column api_unstable.fulfillment_order_create_input.order_id is '@notNull
 @gid Order
 Id of the order.';
-comment on column api_unstable.fulfillment_order_create_input.warehouse_id is '@notNull
-@gid Warehouse
-Id of the warehouse; it has an active location.';
+comment on column api_unstable.fulfillment_order_create_input.warehouse_id is '@gid Warehouse
+Id of the warehouse; it has an active location. Without it, the sourcing rules decide, and each location gets a fulfillment order.';
 comment on column api_unstable.fulfillment_order_create_input.lines is '1 to 250 lines, each of another line of the order. Without it, all units are assigned that no open fulfillment order has.';
 
 create type api_unstable.fulfillment_order_create_line_input as (
@@ -7239,6 +7352,30 @@ comment on column api_unstable.fulfillment_order_hold_input.id is '@notNull
 Id of the fulfillment order.';
 comment on column api_unstable.fulfillment_order_hold_input.comment is 'Why it has to wait, in at most 1,000 characters. Kept until the hold is released.';
 
+create type api_unstable.fulfillment_order_line_input as (
+  fulfillment_order_line_item_id uuid,
+  quantity integer
+);
+comment on type api_unstable.fulfillment_order_line_input is 'Open units of a line of a fulfillment order that another one gets.';
+comment on column api_unstable.fulfillment_order_line_input.fulfillment_order_line_item_id is '@notNull
+@gid FulfillmentOrderLineItem
+Id of the line of the fulfillment order.';
+comment on column api_unstable.fulfillment_order_line_input.quantity is '@notNull
+Number of units: at least 1, and at most those that are open.';
+
+create type api_unstable.fulfillment_order_move_input as (
+  id uuid,
+  warehouse_id uuid,
+  lines api_unstable.fulfillment_order_line_input[]
+);
+comment on type api_unstable.fulfillment_order_move_input is 'A fulfillment order whose units another warehouse is to ship.';
+comment on column api_unstable.fulfillment_order_move_input.id is '@notNull
+@gid FulfillmentOrder
+Id of the fulfillment order; it is open.';
+comment on column api_unstable.fulfillment_order_move_input.warehouse_id is '@gid Warehouse
+Id of the warehouse that is to ship the units; it has an active location. Without it, the sourcing rules decide again, by the stock of now.';
+comment on column api_unstable.fulfillment_order_move_input.lines is '1 to 250 lines, each with another id. Without it, all open units are moved.';
+
 create type api_unstable.fulfillment_order_payload as (
   fulfillment_order uuid,
   user_errors api_unstable.user_error[],
@@ -7257,6 +7394,17 @@ comment on type api_unstable.fulfillment_order_release_hold_input is 'A fulfillm
 comment on column api_unstable.fulfillment_order_release_hold_input.id is '@notNull
 @gid FulfillmentOrder
 Id of the fulfillment order.';
+
+create type api_unstable.fulfillment_order_split_input as (
+  id uuid,
+  lines api_unstable.fulfillment_order_line_input[]
+);
+comment on type api_unstable.fulfillment_order_split_input is 'A fulfillment order of which a part becomes one of its own.';
+comment on column api_unstable.fulfillment_order_split_input.id is '@notNull
+@gid FulfillmentOrder
+Id of the fulfillment order; it is open.';
+comment on column api_unstable.fulfillment_order_split_input.lines is '@notNull
+1 to 250 lines, each with another id: the units of the new fulfillment order.';
 
 create type api_unstable.fulfillment_order_start_input as (
   id uuid
@@ -7289,6 +7437,21 @@ comment on type api_unstable.fulfillment_order_type is '
 @value WarehouseLocationToOrder A location of the merchant ships to the customer, and the work is done in this system.
 @value ExternalToOrder A location outside this system ships, such as a fulfillment network; this system only mirrors it.
 Kind of location that ships a fulfillment order.';
+
+create type api_unstable.fulfillment_orders_payload as (
+  fulfillment_order uuid,
+  fulfillment_orders uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.fulfillment_orders_payload is 'The result of giving units of an order to fulfillment orders.';
+comment on column api_unstable.fulfillment_orders_payload.fulfillment_order is '@entity FulfillmentOrder
+The first of them: the one of the input, or else the first new one. Null when it was refused.';
+comment on column api_unstable.fulfillment_orders_payload.fulfillment_orders is '@entity FulfillmentOrder
+@atMost 251
+All of them: the one of the input, and then the new ones.';
+comment on column api_unstable.fulfillment_orders_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.fulfillment_orders_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.fulfillment_state as enum (
   'Fulfilled',
@@ -7402,7 +7565,8 @@ create type api_unstable.goods_receipt_line_input as (
   unit_price numeric,
   tax_rate numeric,
   planned_disposal_quantity integer,
-  destination_bin_location_id uuid
+  destination_bin_location_id uuid,
+  return_order_line_item_id uuid
 );
 comment on type api_unstable.goods_receipt_line_input is 'A line of a goods receipt.';
 comment on column api_unstable.goods_receipt_line_input.id is '@gid GoodsReceiptLineItem
@@ -7420,12 +7584,14 @@ Id of the line of a supplier order that is delivered.';
 comment on column api_unstable.goods_receipt_line_input.supplier_order_id is '@gid SupplierOrder
 Id of the supplier order whose lines with this product are delivered.';
 comment on column api_unstable.goods_receipt_line_input.return_order_id is '@gid ReturnOrder
-Id of the return order that the goods come from; on receipts of type Customer.';
+Id of the return that the goods come from, if no line of it does; on receipts of type Customer.';
 comment on column api_unstable.goods_receipt_line_input.unit_price is 'Price of one unit, in the currency of the receipt and by its tax status. By default the price of the supplier order, converted if the order has another currency or tax status.';
 comment on column api_unstable.goods_receipt_line_input.tax_rate is 'Tax rate in percent. By default the rate of the supplier order or of the product.';
 comment on column api_unstable.goods_receipt_line_input.planned_disposal_quantity is 'Units that are to be thrown away instead of stocked. 0 when left out.';
 comment on column api_unstable.goods_receipt_line_input.destination_bin_location_id is '@gid BinLocation
 Id of the bin that the units are to be put into.';
+comment on column api_unstable.goods_receipt_line_input.return_order_line_item_id is '@gid ReturnOrderLineItem
+Id of the line of a return whose units arrive; on receipts of type Customer. It names the return, too.';
 
 create type api_unstable.goods_receipt_line_items_set_input as (
   id uuid,
@@ -7629,6 +7795,23 @@ comment on column api_unstable.order_line_upsert_input.discount_reason is 'Reaso
 comment on column api_unstable.order_line_upsert_input.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130), such as C62 for pieces or KGM for kilograms. By default the unit of the product.';
 comment on column api_unstable.order_line_upsert_input."position" is 'Place of the line within its order, by which documents list lines. When left out of a new line, it comes after those that are there, in the order of the call.';
 
+create type api_unstable.order_reopen_input as (
+  id uuid
+);
+comment on type api_unstable.order_reopen_input is 'An order to open again.';
+comment on column api_unstable.order_reopen_input.id is '@notNull
+@gid Order
+Id of the order.';
+
+create type api_unstable.order_reopen_payload as (
+  "order" uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.order_reopen_payload is 'The result of opening an order again.';
+comment on column api_unstable.order_reopen_payload."order" is '@entity Order
+The order as it is now; null when it was refused.';
+comment on column api_unstable.order_reopen_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
 create type api_unstable.order_shipment_complete_input as (
   order_id uuid,
   warehouse_id uuid,
@@ -7641,7 +7824,7 @@ comment on column api_unstable.order_shipment_complete_input.order_id is '@notNu
 @gid Order
 Id of the order.';
 comment on column api_unstable.order_shipment_complete_input.warehouse_id is '@gid Warehouse
-Id of the warehouse that ships what no open fulfillment order has. Left out, it is the default warehouse; and what was called off there, by cancelling a fulfillment order, is shipped by another warehouse that has all of it.';
+Id of the warehouse that ships what no open fulfillment order has. Left out, the sourcing rules decide, and without rules it is the default warehouse. What was called off there, by cancelling a fulfillment order, is shipped by another warehouse that has all of it.';
 comment on column api_unstable.order_shipment_complete_input.tracking_codes is 'Codes to follow the parcels by, of 1 to 255 characters. They join those that the order has.';
 comment on column api_unstable.order_shipment_complete_input.documents is 'Documents to make, by technical names of document types: a delivery_note of this parcel, an invoice over all that was shipped of the order and that no other invoice charges. Others, and what was shipped without, are made by documentCreate.';
 comment on column api_unstable.order_shipment_complete_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
@@ -7935,6 +8118,7 @@ create type api_unstable.product_upsert_input as (
   tracking api_unstable.product_tracking,
   minimum_remaining_shelf_life_days integer,
   pick_order api_unstable.pick_order,
+  allows_backorders boolean,
   reorder_point integer,
   target_maximum_quantity integer,
   storefront_variants jsonb,
@@ -7964,6 +8148,7 @@ comment on column api_unstable.product_upsert_input.is_batch_managed is 'Whether
 comment on column api_unstable.product_upsert_input.tracking is 'How units are told apart: not at all when left out of a new product. It can''t change while there is stock.';
 comment on column api_unstable.product_upsert_input.minimum_remaining_shelf_life_days is 'Days of shelf life that customers are promised, from 0 to 36,500. A batch is sold until so many days before its best-before date. Later it is shipped only if it is named.';
 comment on column api_unstable.product_upsert_input.pick_order is 'Order in which units are picked. Null leaves it to the merchant.';
+comment on column api_unstable.product_upsert_input.allows_backorders is 'Whether units may be reserved that are not there yet. False when left out of a new product.';
 comment on column api_unstable.product_upsert_input.reorder_point is 'Stock, over all warehouses, at which the product is to be ordered again; not negative.';
 comment on column api_unstable.product_upsert_input.target_maximum_quantity is 'Stock to fill up to when the product is ordered again; not negative.';
 comment on column api_unstable.product_upsert_input.storefront_variants is 'Counterparts in the external storefront platform: a list of objects with productId and variantId.';
@@ -7998,9 +8183,10 @@ create type api_unstable.product_warehouse_configuration_set_input as (
   warehouse_id uuid,
   default_bin_location_id uuid,
   reorder_point integer,
-  target_maximum_quantity integer
+  target_maximum_quantity integer,
+  safety_stock integer
 );
-comment on type api_unstable.product_warehouse_configuration_set_input is 'How a product is kept in a warehouse. What is left out stays as it is; where there was nothing, it is empty, and the reorder point 0.';
+comment on type api_unstable.product_warehouse_configuration_set_input is 'How a product is kept in a warehouse. What is left out stays as it is; where there was nothing, it is empty, and the reorder point and the safety stock 0.';
 comment on column api_unstable.product_warehouse_configuration_set_input.product_id is '@notNull
 @gid Product
 Id of the product.';
@@ -8011,6 +8197,7 @@ comment on column api_unstable.product_warehouse_configuration_set_input.default
 Id of the bin of this warehouse that the product is put in unless something else says otherwise; null for none.';
 comment on column api_unstable.product_warehouse_configuration_set_input.reorder_point is 'Stock in the warehouse at which it is to be refilled; not negative.';
 comment on column api_unstable.product_warehouse_configuration_set_input.target_maximum_quantity is 'Stock to fill up to; null for no such target.';
+comment on column api_unstable.product_warehouse_configuration_set_input.safety_stock is 'Units in the warehouse that are not offered for sale; 0 to 10,000,000.';
 
 create type api_unstable.products_upsert_input as (
   products api_unstable.product_upsert_input[],
@@ -8056,16 +8243,258 @@ comment on column api_unstable.purchase_price_input.linked is 'Whether one of th
 create type api_unstable.put_away_input as (
   goods_receipt_line_item_id uuid,
   place api_unstable.stock_place_input,
-  quantity integer
+  quantity integer,
+  outcome text
 );
 comment on type api_unstable.put_away_input is 'A place where units of a line are put.';
 comment on column api_unstable.put_away_input.goods_receipt_line_item_id is '@notNull
 @gid GoodsReceiptLineItem
 Id of the line.';
-comment on column api_unstable.put_away_input.place is '@notNull
-The bin, or the warehouse for goods that lie outside of bins.';
+comment on column api_unstable.put_away_input.place is 'The bin, or the warehouse for goods that lie outside of bins. Left out for goods that are thrown away.';
 comment on column api_unstable.put_away_input.quantity is '@notNull
 Units; all entries of a line together are its quantity less what is thrown away.';
+comment on column api_unstable.put_away_input.outcome is 'The decision about the units. It is restock if they can be sold, and dispose if they are thrown away. It is quarantine if they wait, in a bin or batch that cannot be sold. Left out, the place says it.';
+
+create type api_unstable.return_order_approve_input as (
+  id uuid
+);
+comment on type api_unstable.return_order_approve_input is 'A return to approve.';
+comment on column api_unstable.return_order_approve_input.id is '@notNull
+@gid ReturnOrder
+Id of the return.';
+
+create type api_unstable.return_order_cancel_input as (
+  id uuid
+);
+comment on type api_unstable.return_order_cancel_input is 'A return to cancel.';
+comment on column api_unstable.return_order_cancel_input.id is '@notNull
+@gid ReturnOrder
+Id of the return.';
+
+create type api_unstable.return_order_close_input as (
+  id uuid
+);
+comment on type api_unstable.return_order_close_input is 'A return to close.';
+comment on column api_unstable.return_order_close_input.id is '@notNull
+@gid ReturnOrder
+Id of the return.';
+
+create type api_unstable.return_order_create_input as (
+  order_id uuid,
+  customer_id uuid,
+  reference text,
+  comment text,
+  withdrawal_date date,
+  requested_at timestamp with time zone,
+  replacement_order_id uuid,
+  is_approved boolean,
+  line_items api_unstable.return_order_line_input[]
+);
+comment on type api_unstable.return_order_create_input is 'A new return.';
+comment on column api_unstable.return_order_create_input.order_id is '@gid Order
+Id of the order that comes back. By default the order of the first line that names one. A return without an order is a parcel that nobody announced.';
+comment on column api_unstable.return_order_create_input.customer_id is '@gid Customer
+Id of the customer; by default the customer of the order.';
+comment on column api_unstable.return_order_create_input.reference is 'Reference of the return in another system, of at most 255 characters.';
+comment on column api_unstable.return_order_create_input.comment is 'Free note, of at most 1,000 characters.';
+comment on column api_unstable.return_order_create_input.withdrawal_date is 'Day on which a consumer declared the withdrawal from the contract.';
+comment on column api_unstable.return_order_create_input.requested_at is 'When the customer made the request; now when left out.';
+comment on column api_unstable.return_order_create_input.replacement_order_id is '@gid Order
+Id of the order that replaces the goods.';
+comment on column api_unstable.return_order_create_input.is_approved is '@neverNull
+Whether the return is approved already. False when left out.';
+comment on column api_unstable.return_order_create_input.line_items is '@notNull
+The lines, 1 to 250.';
+
+create type api_unstable.return_order_line_input as (
+  id uuid,
+  fulfillment_line_item_id uuid,
+  order_line_item_id uuid,
+  product_id uuid,
+  batch_id uuid,
+  quantity integer,
+  reason text,
+  wanted_outcome text
+);
+comment on type api_unstable.return_order_line_input is 'A line of a return. It names the line of a fulfillment, the line of an order, or only a product.';
+comment on column api_unstable.return_order_line_input.id is '@gid ReturnOrderLineItem
+Id of the line, when it is there already: then it keeps what is left out. Without it the line is new.';
+comment on column api_unstable.return_order_line_input.fulfillment_line_item_id is '@gid FulfillmentLineItem
+Id of the line of the fulfillment that shipped the units.';
+comment on column api_unstable.return_order_line_input.order_line_item_id is '@gid OrderLineItem
+Id of the line of the order that the units were shipped for.';
+comment on column api_unstable.return_order_line_input.product_id is '@gid Product
+Id of the product; by default the product of the order.';
+comment on column api_unstable.return_order_line_input.batch_id is '@gid Batch
+Id of the batch or serial number that comes back, if it is known.';
+comment on column api_unstable.return_order_line_input.quantity is 'Units that come back; required for new lines.';
+comment on column api_unstable.return_order_line_input.reason is 'Why they come back: the code of one of the returnReasons.';
+comment on column api_unstable.return_order_line_input.wanted_outcome is 'The customer''s wish: refund, replacement, repair or credit.';
+
+create type api_unstable.return_order_payload as (
+  return_order uuid,
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.return_order_payload is 'The result of a change of a return.';
+comment on column api_unstable.return_order_payload.return_order is '@entity ReturnOrder
+The return as it is now; null when it was refused.';
+comment on column api_unstable.return_order_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.return_order_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.return_order_refund_charge_input as (
+  order_line_item_id uuid,
+  amount numeric
+);
+comment on type api_unstable.return_order_refund_charge_input is 'A line of the order without a product to refund, such as the costs of shipping.';
+comment on column api_unstable.return_order_refund_charge_input.order_line_item_id is '@notNull
+@gid OrderLineItem
+Id of the line of the order.';
+comment on column api_unstable.return_order_refund_charge_input.amount is 'Amount with tax, in the currency of the order; by default what is left of it.';
+
+create type api_unstable.return_order_refund_input as (
+  id uuid,
+  lines api_unstable.return_order_refund_line_input[],
+  charges api_unstable.return_order_refund_charge_input[],
+  make_credit_notes boolean
+);
+comment on type api_unstable.return_order_refund_input is 'A refund of a return.';
+comment on column api_unstable.return_order_refund_input.id is '@notNull
+@gid ReturnOrder
+Id of the return.';
+comment on column api_unstable.return_order_refund_input.lines is '@neverNull
+The lines that are refunded, up to 250. Left out, all units that came back and are not refunded yet.';
+comment on column api_unstable.return_order_refund_input.charges is '@neverNull
+Other lines of the order that are refunded, such as the costs of shipping; up to 250.';
+comment on column api_unstable.return_order_refund_input.make_credit_notes is '@neverNull
+Whether the credit notes are made as well, one for each invoice. This needs the scope documents:write. False when left out.';
+
+create type api_unstable.return_order_refund_line_input as (
+  return_order_line_item_id uuid,
+  quantity integer,
+  amount numeric
+);
+comment on type api_unstable.return_order_refund_line_input is 'A line of a return to refund.';
+comment on column api_unstable.return_order_refund_line_input.return_order_line_item_id is '@notNull
+@gid ReturnOrderLineItem
+Id of the line of the return.';
+comment on column api_unstable.return_order_refund_line_input.quantity is 'Units that are refunded. By default those that came back and are not refunded, or none if there is an amount.';
+comment on column api_unstable.return_order_refund_line_input.amount is 'Amount with tax, in the currency of the order. By default what the customer paid for the units, less their share of discounts.';
+
+create type api_unstable.return_order_refund_payload as (
+  return_order uuid,
+  documents uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.return_order_refund_payload is 'The result of a refund.';
+comment on column api_unstable.return_order_refund_payload.return_order is '@entity ReturnOrder
+The return as it is now; null when it was refused.';
+comment on column api_unstable.return_order_refund_payload.documents is '@entity Document
+@atMost 250
+The credit notes that were made.';
+comment on column api_unstable.return_order_refund_payload.user_errors is 'Why nothing was recorded; empty when it was.';
+comment on column api_unstable.return_order_refund_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.return_order_refuse_input as (
+  id uuid,
+  refusal_reason text
+);
+comment on type api_unstable.return_order_refuse_input is 'A return to refuse.';
+comment on column api_unstable.return_order_refuse_input.id is '@notNull
+@gid ReturnOrder
+Id of the return.';
+comment on column api_unstable.return_order_refuse_input.refusal_reason is '@notNull
+Why it is refused, in at most 1,000 characters.';
+
+create type api_unstable.return_order_update_input as (
+  id uuid,
+  order_id uuid,
+  customer_id uuid,
+  reference text,
+  comment text,
+  withdrawal_date date,
+  replacement_order_id uuid,
+  line_items api_unstable.return_order_line_input[]
+);
+comment on type api_unstable.return_order_update_input is 'Changes of a return. What is left out stays, and null clears it.';
+comment on column api_unstable.return_order_update_input.id is '@notNull
+@gid ReturnOrder
+Id of the return.';
+comment on column api_unstable.return_order_update_input.order_id is '@neverNull
+@gid Order
+Id of the order of a parcel that nobody announced. Lines are matched by their products, unless they name lines of the order.';
+comment on column api_unstable.return_order_update_input.customer_id is '@gid Customer
+Id of the customer.';
+comment on column api_unstable.return_order_update_input.reference is 'Reference of the return in another system, of at most 255 characters.';
+comment on column api_unstable.return_order_update_input.comment is 'Free note, of at most 1,000 characters.';
+comment on column api_unstable.return_order_update_input.withdrawal_date is 'Day on which a consumer declared the withdrawal from the contract.';
+comment on column api_unstable.return_order_update_input.replacement_order_id is '@gid Order
+Id of the order that replaces the goods.';
+comment on column api_unstable.return_order_update_input.line_items is '@neverNull
+All lines that the return is to have, up to 250. Lines that are not among them go, if nothing of them has arrived.';
+
+create type api_unstable.sourcing_rule_kind as enum (
+  'priority',
+  'same_country',
+  'fullest',
+  'do_not_split',
+  'split_least'
+);
+comment on type api_unstable.sourcing_rule_kind is '@value priority Given locations come first, in their order.
+@value same_country Locations in the country of the shipping address come first.
+@value fullest The location that has most units of the order''s products comes first.
+@value do_not_split One location ships the whole order: only locations that have all of it count. If there is none, the order goes to the default warehouse, and waits. It is the same at each place of the list.
+@value split_least The location that has most of the units that are left comes first, so there are few parcels.
+How a sourcing rule orders the locations that could ship an order.';
+
+create type api_unstable.sourcing_rules_set_input as (
+  rules api_unstable.sourcing_rule_kind[],
+  location_ids uuid[]
+);
+comment on type api_unstable.sourcing_rules_set_input is 'The rules by which orders are sourced from now on.';
+comment on column api_unstable.sourcing_rules_set_input.rules is '@notNull
+Rules in their order, each once. An empty list has the default warehouse ship everything.';
+comment on column api_unstable.sourcing_rules_set_input.location_ids is '@gid Location
+The locations of the rule priority in their order: 1 to 100 that have a warehouse.';
+
+create type api_unstable.sourcing_rules_set_payload as (
+  sourcing_rules uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.sourcing_rules_set_payload is 'The result of setting the sourcing rules.';
+comment on column api_unstable.sourcing_rules_set_payload.sourcing_rules is '@entity SourcingRule
+@atMost 105
+All rules in their order: priority is one rule for each location.';
+comment on column api_unstable.sourcing_rules_set_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.sourcing_simulation as (
+  order_count integer,
+  split_count integer,
+  short_count integer,
+  units integer,
+  short_units integer,
+  actual_order_count integer,
+  actual_split_count integer,
+  actual_units integer
+);
+comment on type api_unstable.sourcing_simulation is 'A simulation of sourcing rules with past orders, beside what happened.';
+comment on column api_unstable.sourcing_simulation.order_count is '@notNull
+Orders that were simulated.';
+comment on column api_unstable.sourcing_simulation.split_count is '@notNull
+Orders that several locations would have shipped.';
+comment on column api_unstable.sourcing_simulation.short_count is '@notNull
+Orders of which a location would have lacked units. Shipping them at once would be refused.';
+comment on column api_unstable.sourcing_simulation.units is '@notNull
+Units of these orders.';
+comment on column api_unstable.sourcing_simulation.short_units is '@notNull
+Units that would have been lacking.';
+comment on column api_unstable.sourcing_simulation.actual_order_count is '@notNull
+Orders among them that have fulfillment orders.';
+comment on column api_unstable.sourcing_simulation.actual_split_count is '@notNull
+Orders that several locations ship or shipped.';
+comment on column api_unstable.sourcing_simulation.actual_units is '@notNull
+Units that locations ship or shipped.';
 
 create type api_unstable.stock_adjust_input as (
   lines api_unstable.stock_adjust_line_input[],
@@ -8169,6 +8598,80 @@ Id of the warehouse.';
 comment on column api_unstable.stock_place_input.bin_location_id is '@gid BinLocation
 Id of the bin.';
 
+create type api_unstable.stock_release_input as (
+  lines api_unstable.stock_release_line_input[]
+);
+comment on type api_unstable.stock_release_input is 'Reservations to release.';
+comment on column api_unstable.stock_release_input.lines is '@notNull
+The reservations, each once; 1 to 250 lines.';
+
+create type api_unstable.stock_release_line_input as (
+  id uuid,
+  quantity integer
+);
+comment on type api_unstable.stock_release_line_input is 'A reservation to release.';
+comment on column api_unstable.stock_release_line_input.id is '@notNull
+@gid StockReservation
+Id of the reservation.';
+comment on column api_unstable.stock_release_line_input.quantity is 'Units to release, at most its open ones. Without it, all of them.';
+
+create type api_unstable.stock_reservation_payload as (
+  stock_reservations uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.stock_reservation_payload is 'The result of reserving units, or of releasing them.';
+comment on column api_unstable.stock_reservation_payload.stock_reservations is '@entity StockReservation
+@perLine lines
+The reservations as they are now, in the order of the lines; empty when refused.';
+comment on column api_unstable.stock_reservation_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.stock_reservation_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.stock_reservation_state as enum (
+  'active',
+  'consumed',
+  'released',
+  'expired'
+);
+comment on type api_unstable.stock_reservation_state is '@value active It still has units.
+@value consumed Fulfillment orders have its units now.
+@value released It was released, or its order line no longer needs the units.
+@value expired Its time is over.
+State of a reservation.';
+
+create type api_unstable.stock_reserve_input as (
+  lines api_unstable.stock_reserve_line_input[],
+  expires_at timestamp with time zone,
+  reference text,
+  note text
+);
+comment on type api_unstable.stock_reserve_input is 'Units to be reserved.';
+comment on column api_unstable.stock_reserve_input.lines is '@notNull
+The units; 1 to 250 lines. Each becomes a reservation.';
+comment on column api_unstable.stock_reserve_input.expires_at is 'When the reservations end by themselves, in the future. Without it they never do.';
+comment on column api_unstable.stock_reserve_input.reference is 'The caller''s own reference, such as the number of a cart, of at most 255 characters. stockReservations can be filtered by it.';
+comment on column api_unstable.stock_reserve_input.note is 'Note that is kept with the reservations, of at most 1,000 characters.';
+
+create type api_unstable.stock_reserve_line_input as (
+  product_id uuid,
+  place api_unstable.stock_place_input,
+  quantity integer,
+  batch_id uuid,
+  order_line_item_id uuid
+);
+comment on type api_unstable.stock_reserve_line_input is 'Units of a product to be reserved.';
+comment on column api_unstable.stock_reserve_line_input.product_id is '@notNull
+@gid Product
+Id of the product.';
+comment on column api_unstable.stock_reserve_line_input.place is '@notNull
+Place that the units are promised at: a warehouse with all its bins, or one bin.';
+comment on column api_unstable.stock_reserve_line_input.quantity is '@notNull
+Units; at least 1.';
+comment on column api_unstable.stock_reserve_line_input.batch_id is '@gid Batch
+Id of the batch that is promised. Without it, any will do.';
+comment on column api_unstable.stock_reserve_line_input.order_line_item_id is '@gid OrderLineItem
+Id of the order line that the units are for. The order has them reserved already, so the reserved stock of the product stays as it is.';
+
 create type api_unstable.stock_set_input as (
   lines api_unstable.stock_set_line_input[],
   comment text,
@@ -8202,6 +8705,16 @@ comment on column api_unstable.stock_set_line_input.batch_id is '@gid Batch
 Id of the batch that was counted. The line then sets the stock of this batch only. Needed for products that are kept in batches.';
 comment on column api_unstable.stock_set_line_input.expected_quantity is 'Units that the caller believes to be there now. When there are others, nothing is booked: QUANTITY_CHANGED.';
 comment on column api_unstable.stock_set_line_input.counted_at is 'When the quantity was counted, to the microsecond; a time without decimals is the beginning of its second. Later movements are added: the stock becomes the quantity plus all later movements, except corrections by other counts. Counts may arrive late, in any order, and more than once. A count that is older than another one of the same stock is kept and changes nothing; the warning COUNT_SUPERSEDED reports it. Of two counts of the same time, the one that arrives later is valid. By default the quantity was counted now.';
+
+create type api_unstable.stock_state as enum (
+  'sellable',
+  'quality_control',
+  'damaged'
+);
+comment on type api_unstable.stock_state is '@value sellable The units can be sold and shipped.
+@value quality_control The units wait for a decision, such as an inspection or a supplier''s answer.
+@value damaged The units are damaged, and wait to be repaired, returned or disposed of.
+State of the units in a bin, or of a batch. Only sellable units are available and shipped. All can be moved, counted and disposed of.';
 
 create type api_unstable.stock_transfer_input as (
   lines api_unstable.stock_transfer_line_input[],
@@ -8317,6 +8830,158 @@ comment on type api_unstable.stock_write_down_payload is 'The result of writing 
 comment on column api_unstable.stock_write_down_payload.write_down is '@entity WriteDown
 The write-down; null when it was refused.';
 comment on column api_unstable.stock_write_down_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.stocktake_approve_input as (
+  id uuid,
+  line_ids uuid[],
+  reason text,
+  comment text,
+  approver_name text
+);
+comment on type api_unstable.stocktake_approve_input is 'Positions to approve.';
+comment on column api_unstable.stocktake_approve_input.id is '@notNull
+@gid Stocktake
+Id of the stocktake.';
+comment on column api_unstable.stocktake_approve_input.line_ids is '@gid StocktakeLine
+Ids of counted positions, up to 1,000. By default the first 1,000 of the stocktake, whose sheets must all be complete then.';
+comment on column api_unstable.stocktake_approve_input.reason is 'Code of one of stockBookingReasons, for the differences. The merchant may require a reason.';
+comment on column api_unstable.stocktake_approve_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+comment on column api_unstable.stocktake_approve_input.approver_name is 'The person who approves. Refused if a person of this name counted one of the positions.';
+
+create type api_unstable.stocktake_approve_payload as (
+  stocktake uuid,
+  approved_count integer,
+  remaining_count integer,
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.stocktake_approve_payload is 'The result of approving positions.';
+comment on column api_unstable.stocktake_approve_payload.stocktake is '@entity Stocktake
+The stocktake as it is now; null when it was refused.';
+comment on column api_unstable.stocktake_approve_payload.approved_count is 'Positions that this call booked.';
+comment on column api_unstable.stocktake_approve_payload.remaining_count is 'Positions of the stocktake that are not approved yet. If there are any, call again.';
+comment on column api_unstable.stocktake_approve_payload.user_errors is 'Why nothing was booked; empty when all was.';
+comment on column api_unstable.stocktake_approve_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.stocktake_cancel_input as (
+  id uuid
+);
+comment on type api_unstable.stocktake_cancel_input is 'A stocktake to cancel.';
+comment on column api_unstable.stocktake_cancel_input.id is '@notNull
+@gid Stocktake
+Id of the stocktake.';
+
+create type api_unstable.stocktake_create_input as (
+  warehouse_id uuid,
+  bin_location_ids uuid[],
+  product_ids uuid[],
+  batch_ids uuid[],
+  sheets integer,
+  lines_per_sheet integer,
+  includes_empty_bins boolean,
+  recount_units integer,
+  recount_percent numeric,
+  recount_value numeric,
+  comment text
+);
+comment on type api_unstable.stocktake_create_input is 'A new stocktake.';
+comment on column api_unstable.stocktake_create_input.warehouse_id is '@notNull
+@gid Warehouse
+Id of the warehouse.';
+comment on column api_unstable.stocktake_create_input.bin_location_ids is '@gid BinLocation
+Ids of the bins to count, up to 1,000. By default all bins, and what lies outside of bins.';
+comment on column api_unstable.stocktake_create_input.product_ids is '@gid Product
+Ids of the products to count, up to 1,000. By default all.';
+comment on column api_unstable.stocktake_create_input.batch_ids is '@gid Batch
+Ids of batches to count, up to 1,000, in addition to the products.';
+comment on column api_unstable.stocktake_create_input.sheets is 'Number of people who count, each with a sheet; 1 to 250. With few places there are fewer sheets. By default as many as linesPerSheet needs, or one.';
+comment on column api_unstable.stocktake_create_input.lines_per_sheet is 'About how many positions a sheet has. A place is never divided. Has no effect if sheets is given.';
+comment on column api_unstable.stocktake_create_input.includes_empty_bins is '@neverNull
+Whether people visit bins that should be empty, too. False when left out.';
+comment on column api_unstable.stocktake_create_input.recount_units is 'A difference of more units needs a second count by another person.';
+comment on column api_unstable.stocktake_create_input.recount_percent is 'A difference of more percent of the expected units needs a second count.';
+comment on column api_unstable.stocktake_create_input.recount_value is 'A difference of more value, in the default currency, needs a second count.';
+comment on column api_unstable.stocktake_create_input.comment is 'Free note, of at most 1,000 characters.';
+
+create type api_unstable.stocktake_payload as (
+  stocktake uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.stocktake_payload is 'The result of creating or cancelling a stocktake.';
+comment on column api_unstable.stocktake_payload.stocktake is '@entity Stocktake
+The stocktake as it is now; null when it was refused.';
+comment on column api_unstable.stocktake_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.stocktake_progress as (
+  sheet_count integer,
+  completed_sheet_count integer,
+  open_count integer
+);
+comment on type api_unstable.stocktake_progress is 'How far people have counted.';
+comment on column api_unstable.stocktake_progress.sheet_count is '@notNull
+Sheets, also of recounts.';
+comment on column api_unstable.stocktake_progress.completed_sheet_count is '@notNull
+Completed sheets.';
+comment on column api_unstable.stocktake_progress.open_count is '@notNull
+Positions on all sheets that nobody has counted yet.';
+
+create type api_unstable.stocktake_recount_input as (
+  id uuid,
+  line_ids uuid[]
+);
+comment on type api_unstable.stocktake_recount_input is 'Positions to count again.';
+comment on column api_unstable.stocktake_recount_input.id is '@notNull
+@gid Stocktake
+Id of the stocktake.';
+comment on column api_unstable.stocktake_recount_input.line_ids is '@gid StocktakeLine
+Ids of the positions, up to 1,000. By default the first 1,000 that are beyond a bound.';
+
+create type api_unstable.stocktake_sheet_payload as (
+  stocktake_sheet uuid,
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.stocktake_sheet_payload is 'The result of a mutation of a sheet.';
+comment on column api_unstable.stocktake_sheet_payload.stocktake_sheet is '@entity StocktakeSheet
+The sheet as it is now; null when it was refused.';
+comment on column api_unstable.stocktake_sheet_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.stocktake_sheet_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.stocktake_sheet_submit_input as (
+  sheet_id uuid,
+  counter_name text,
+  lines api_unstable.stocktake_sheet_submit_line_input[],
+  is_complete boolean
+);
+comment on type api_unstable.stocktake_sheet_submit_input is 'Counts of one person on a sheet.';
+comment on column api_unstable.stocktake_sheet_submit_input.sheet_id is '@notNull
+@gid StocktakeSheet
+Id of the sheet.';
+comment on column api_unstable.stocktake_sheet_submit_input.counter_name is '@notNull
+The person who counted, of at most 255 characters.';
+comment on column api_unstable.stocktake_sheet_submit_input.lines is 'The counts, up to 250. Others follow in other calls.';
+comment on column api_unstable.stocktake_sheet_submit_input.is_complete is '@neverNull
+Whether the sheet is complete now, with these counts. False when left out.';
+
+create type api_unstable.stocktake_sheet_submit_line_input as (
+  place api_unstable.stock_place_input,
+  product_id uuid,
+  batch_id uuid,
+  quantity integer,
+  counted_at timestamp with time zone,
+  is_empty boolean
+);
+comment on type api_unstable.stocktake_sheet_submit_line_input is 'A count of one person in a place.';
+comment on column api_unstable.stocktake_sheet_submit_line_input.place is '@notNull
+The place, of this sheet or of no sheet.';
+comment on column api_unstable.stocktake_sheet_submit_line_input.product_id is '@gid Product
+Id of the product. Left out only if isEmpty is true.';
+comment on column api_unstable.stocktake_sheet_submit_line_input.batch_id is '@gid Batch
+Id of the batch, for products that are kept in batches.';
+comment on column api_unstable.stocktake_sheet_submit_line_input.quantity is 'Units that are there; not negative. Left out only if isEmpty is true.';
+comment on column api_unstable.stocktake_sheet_submit_line_input.counted_at is 'When it was counted, to the microsecond; not before the stocktake. By default now.';
+comment on column api_unstable.stocktake_sheet_submit_line_input.is_empty is '@neverNull
+True says that the place holds nothing, or nothing else than was counted: all its positions without a count get 0 units. False when left out.';
 
 create type api_unstable.supplier_order_cancel_input as (
   id uuid
@@ -8601,7 +9266,19 @@ create type api_unstable.user_error_code as enum (
   'SERIAL_NUMBER_IN_STOCK',
   'PERIOD_CLOSED',
   'PRICE_MISSING',
-  'METHOD_CHANGE_IN_CLOSED_PERIOD'
+  'METHOD_CHANGE_IN_CLOSED_PERIOD',
+  'BIN_NOT_SELLABLE',
+  'EXCEEDS_SHIPPED',
+  'RETURN_EXISTS',
+  'SOURCING_PLAN_INVALID',
+  'NOT_ON_SHEET',
+  'OUT_OF_SCOPE',
+  'IN_OTHER_STOCKTAKE',
+  'NOT_COUNTED',
+  'RECOUNT_REQUIRED',
+  'SAME_PERSON',
+  'SELF_APPROVAL',
+  'PERIOD_TOO_LONG'
 );
 comment on type api_unstable.user_error_code is '@value REQUIRED A value is missing, or null.
 @value INVALID The value is not valid here; the message says why.
@@ -8615,7 +9292,7 @@ comment on type api_unstable.user_error_code is '@value REQUIRED A value is miss
 @value OVER_RECEIPT More would be received than can be. No longer given: what is more than was ordered becomes a line without an order.
 @value OVER_FULFILLMENT More would be fulfilled than is open.
 @value BATCH_REQUIRED The units are kept in batches: a batch must be named.
-@value BATCH_MISMATCH The batch is of another product.
+@value BATCH_MISMATCH The batch is of another product, or was not shipped in the order that comes back.
 @value WAREHOUSE_NOT_EMPTY The warehouse or bin still holds stock. Field details has the quantity.
 @value REFERENCE_IN_USE Another object still refers to it, and can''t exist without it.
 @value CURRENCY_FACTOR_LOCKED The exchange rate is part of a stock valuation report.
@@ -8631,10 +9308,22 @@ comment on type api_unstable.user_error_code is '@value REQUIRED A value is miss
 @value TOO_MANY_SUBSCRIPTIONS The maximum number of webhook subscriptions is reached. Field details has the number.
 @value BATCH_HELD The batch is on hold: nothing of it is shipped until it is released.
 @value SERIAL_NUMBER_IN_STOCK There is one unit of each serial number, and it is in stock already. Field details has the serialNumber.
+@value BIN_NOT_SELLABLE The bin holds damaged goods, or goods in quality control: nothing is shipped from there.
 @value BATCH_EXPIRED The best-before date of the batch has passed. Field details has it.
 @value PERIOD_CLOSED A closed stock valuation report counts it.
 @value PRICE_MISSING Units in stock have no value: a price is missing. Field details has the first ones.
 @value METHOD_CHANGE_IN_CLOSED_PERIOD A closed stock valuation report covers the day. Field details has its number and day.
+@value EXCEEDS_SHIPPED More units would come back than were shipped. Field details has the units that are returnable.
+@value RETURN_EXISTS Units come back by a return. Field details has its number.
+@value SOURCING_PLAN_INVALID The function sourcing.plan of this service gave an answer that is not possible. The message says what is wrong with it.
+@value NOT_ON_SHEET Another sheet of the stocktake has this place, or the recount does not include it.
+@value OUT_OF_SCOPE The stocktake does not include this place or product.
+@value IN_OTHER_STOCKTAKE Another stocktake that is not finished counts the same stock.
+@value NOT_COUNTED Positions are not counted yet. Field details has their openCount.
+@value RECOUNT_REQUIRED Differences beyond a bound need a second count. Field details has their count.
+@value SAME_PERSON The person made the first count; another one has to recount.
+@value SELF_APPROVAL The same person or credential counted it: another one has to approve. Field details has the count of such positions.
+@value PERIOD_TOO_LONG The period has too many stock movements to be calculated at once. Field details has the referenceDate of an earlier day to close first.
 The code of a user error. A version only shows codes that it lists: later ones appear as INVALID.';
 
 create type api_unstable.valuation_method as enum (
@@ -8806,9 +9495,9 @@ create type api_unstable.warning_code as enum (
 );
 comment on type api_unstable.warning_code is '@value OTHER A warning that this version has no code for; the message describes it.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, because a later one exists. Field details has its countedAt and quantity.
-@value STOCK_PROMISED Units that orders wait for were booked out or put on hold. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short.
+@value STOCK_PROMISED Units that orders wait for were booked out or put on hold. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short. Call fulfillmentOrderMove without warehouseId to plan a fulfillment order again.
 @value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold. After productsUpsert, field details has its number, stock and reserved stock.
-@value SURPLUS More units arrive than the supplier order has open, or go back than it received. When the receipt is completed, the surplus becomes a line without an order. Field details has the quantity, the product, the order and then the line.
+@value SURPLUS More units arrive than the supplier order or the return has open, or go back than it received. When the receipt is completed, the surplus of a supplier order becomes a line without an order. Field details has the quantity, the product, the order and then the line.
 @value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, its units become a line without an order. Field details is the same as for SURPLUS.
 @value PRICE_CONVERTED Prices of a supplier order were converted from another currency. Field details names the order and both currencies.
 @value DOCUMENT_INCOMPLETE A document was created without data that the law demands. Field details lists it in missing, for example merchant.vatId, and has the documentNumber.
@@ -9321,7 +10010,9 @@ create view api_unstable.batches with (security_invoker=true) as
     physical_stock,
     is_held,
     held_at,
-    hold_reason
+    hold_reason,
+    stock_state,
+    is_expired
    FROM erp.batch;
 grant select on view api_unstable.batches to service_api;
 comment on view api_unstable.batches is '
@@ -9329,6 +10020,7 @@ comment on view api_unstable.batches is '
 @requiresScopes batches:read
 @search number,product_id
 @nullable number
+@columnEnum stock_state stock_state
 @filters best_before_date,comment,held_at,number,physical_stock,product_id,supplier_lot
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName batches
 @ref tags to:Tag plural
@@ -9361,6 +10053,12 @@ comment on column api_unstable.batches.held_at is '@indexed
 @orders
 When the batch was put on hold; null when it is not on hold.';
 comment on column api_unstable.batches.hold_reason is 'Why the batch is on hold.';
+comment on column api_unstable.batches.stock_state is '@notNull
+@enum stock_state
+State of the units of the batch. It is sellable unless the batch is on hold.';
+comment on column api_unstable.batches.is_expired is '@notNull
+@indexed
+Whether the best-before date has passed, in the merchant''s time zone: the units are not available. Follows within an hour of the day''s end.';
 
 create view api_unstable.bin_location_tags with (security_invoker=true) as
  SELECT bin_location_id,
@@ -9384,6 +10082,7 @@ create view api_unstable.bin_locations with (security_invoker=true) as
     warehouse_id,
     code,
     "position",
+    stock_state,
     created_at,
     updated_at
    FROM erp.bin_location;
@@ -9392,6 +10091,7 @@ comment on view api_unstable.bin_locations is '
 @primaryKey id
 @requiresScopes warehouses:read
 @search code
+@columnEnum stock_state stock_state
 @filters *
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName binLocations
 @ref tags to:Tag plural
@@ -9410,6 +10110,9 @@ comment on column api_unstable.bin_locations.code is '@notNull
 @orders
 Label of the bin, unique in its warehouse.';
 comment on column api_unstable.bin_locations."position" is 'Place on the pick route; lower is visited first.';
+comment on column api_unstable.bin_locations.stock_state is '@notNull
+@enum stock_state
+State of the units in the bin. Unless it is sellable, they are not picked, not promised, not available.';
 comment on column api_unstable.bin_locations.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.bin_locations.updated_at is 'When it was last changed; null when it never was.';
@@ -9691,6 +10394,43 @@ comment on column api_unstable.customers.salutation_id is '@behavior -*
 @indexed
 @orders';
 
+create view api_unstable.cycle_count_proposals with (security_invoker=true) as
+ SELECT 0 AS rank,
+    id AS stock_id,
+    stocktake_id AS product_id,
+    NULL::uuid AS warehouse_id,
+    NULL::uuid AS bin_location_id,
+    state AS value_class,
+    counted_at AS last_counted_at,
+    0::double precision AS due_ratio,
+    0 AS difference_count
+   FROM erp.stocktake_line l
+  WHERE false;
+grant select on view api_unstable.cycle_count_proposals to service_api;
+comment on view api_unstable.cycle_count_proposals is '
+@primaryKey rank,stock_id
+@gid stock_id Stock
+@requiresScopes stocktake_results:read
+@behavior -query:resource:connection -node
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+Stock that is due for a count.';
+comment on column api_unstable.cycle_count_proposals.rank is '@notNull
+The place in the list, from 1.';
+comment on column api_unstable.cycle_count_proposals.stock_id is 'The stock.';
+comment on column api_unstable.cycle_count_proposals.product_id is '@notNull
+The product.';
+comment on column api_unstable.cycle_count_proposals.warehouse_id is 'The warehouse, for what lies outside of its bins.';
+comment on column api_unstable.cycle_count_proposals.bin_location_id is 'The bin.';
+comment on column api_unstable.cycle_count_proposals.value_class is '@notNull
+A for the products that make 80 percent of the value in the warehouse, B for the next 15, C for the others.';
+comment on column api_unstable.cycle_count_proposals.last_counted_at is 'When it was counted last; null if never.';
+comment on column api_unstable.cycle_count_proposals.due_ratio is '@notNull
+Days since the last count, divided by the days that the class allows. At least 1.';
+comment on column api_unstable.cycle_count_proposals.difference_count is '@notNull
+Counts so far that found a difference.';
+
 create view api_unstable.document_types with (security_invoker=true) as
  SELECT id,
     technical_name,
@@ -9856,7 +10596,7 @@ create view api_unstable.events with (security_invoker=true) as
    FROM events.event;
 grant select on view api_unstable.events to service_api;
 comment on view api_unstable.events is '@primaryKey id
-@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read valuation:read
+@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read valuation:read return_orders:read stocktakes:read
 @filters topic,sequence,occurred_at
 @log
 @fullLists changed_fields
@@ -10114,18 +10854,20 @@ create view api_unstable.goods_receipt_line_items with (security_invoker=true) a
     unit_price_in_default_currency,
     total_price_in_default_currency,
     destination_bin_location_id,
-    supplier_order_line_item_id
+    supplier_order_line_item_id,
+    return_order_line_item_id
    FROM erp.goods_receipt_line_item;
 grant select on view api_unstable.goods_receipt_line_items to service_api;
 comment on view api_unstable.goods_receipt_line_items is '@primaryKey id
 @requiresScopes goods_receipts:read
-@hidden destination_bin_location_id,supplier_order_line_item_id
-@gid return_order_id ReturnOrder
+@hidden destination_bin_location_id,supplier_order_line_item_id,return_order_line_item_id
 @filters batch_id,goods_receipt_id,product_id,return_order_id,supplier_order_id,planned_disposal_quantity,quantity,total_price,total_price_in_default_currency,unit_price,unit_price_in_default_currency
 @foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName goodsReceiptLineItems
 @foreignKey (destination_bin_location_id) references bin_locations (id)|@fieldName destinationBinLocation|@foreignFieldName destinationGoodsReceiptLineItems
 @foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt|@foreignFieldName lineItems
 @foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (return_order_id) references return_orders (id)|@fieldName returnOrder|@foreignFieldName goodsReceiptLineItems
+@foreignKey (return_order_line_item_id) references return_order_line_items (id)|@fieldName returnOrderLineItem|@foreignFieldName goodsReceiptLineItems
 @foreignKey (supplier_order_id) references supplier_orders (id)|@fieldName supplierOrder|@foreignFieldName goodsReceiptLineItems
 @foreignKey (supplier_order_line_item_id) references supplier_order_line_items (id)|@behavior -singularRelation:resource:single|@foreignFieldName goodsReceiptLineItems
 A line of a goods receipt.';
@@ -10161,6 +10903,9 @@ comment on column api_unstable.goods_receipt_line_items.destination_bin_location
 comment on column api_unstable.goods_receipt_line_items.supplier_order_line_item_id is '@behavior -*
 @indexed
 @orders';
+comment on column api_unstable.goods_receipt_line_items.return_order_line_item_id is '@behavior -*
+@indexed
+Line of the return whose units arrive; on receipts of type Customer.';
 
 create view api_unstable.goods_receipt_supplier_orders with (security_invoker=true) as
  SELECT goods_receipt_id,
@@ -10735,6 +11480,7 @@ create view api_unstable.product_warehouse_configurations with (security_invoker
     default_bin_location_id,
     reorder_point,
     target_maximum_quantity,
+    safety_stock,
     stock_below_reorder_point,
     created_at,
     updated_at
@@ -10747,7 +11493,7 @@ comment on view api_unstable.product_warehouse_configurations is '@primaryKey id
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName warehouseConfigurations|@noFilter
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName productConfigurations
 @foreignKey (default_bin_location_id) references bin_locations (id)|@fieldName defaultBinLocation|@foreignFieldName productWarehouseConfigurations
-How a product is kept in a warehouse: its usual bin, and when to refill.';
+How a product is kept in a warehouse: its usual bin, when to refill, and what is not sold.';
 comment on column api_unstable.product_warehouse_configurations.id is '@notNull
 @indexed
 Global id.';
@@ -10766,6 +11512,8 @@ Bin that the product is put in unless something else says otherwise.';
 comment on column api_unstable.product_warehouse_configurations.reorder_point is '@notNull
 Stock in the warehouse at which it is to be refilled.';
 comment on column api_unstable.product_warehouse_configurations.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
+comment on column api_unstable.product_warehouse_configurations.safety_stock is '@notNull
+Units in the warehouse that are not offered for sale, because a count or a sale elsewhere may be late.';
 comment on column api_unstable.product_warehouse_configurations.stock_below_reorder_point is 'Reorder point less the stock in the warehouse; zero or negative when there is enough.';
 comment on column api_unstable.product_warehouse_configurations.created_at is '@notNull
 When it was made.';
@@ -10859,7 +11607,7 @@ comment on column api_unstable.products.stock_not_available_for_sale is 'Units i
 comment on column api_unstable.products.reserved_stock is 'Units of open and in-progress orders that are not shipped yet.';
 comment on column api_unstable.products.available_stock is '@indexed
 @orders
-Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
+Units that can be sold: physical stock less the stock not for sale, the reserved stock and the safety stock. The safety stock reduces it to 0 at most. Negative when more was sold than there is.';
 comment on column api_unstable.products.open_supplier_order_quantity is '@notNull
 Units on open supplier orders that have not arrived yet.';
 comment on column api_unstable.products.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
@@ -10983,6 +11731,176 @@ comment on column api_unstable.quotes.comment is 'Free note.';
 comment on column api_unstable.quotes.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.quotes.updated_at is 'When it was last changed; null when it never was.';
+
+create view api_unstable.return_order_documents with (security_invoker=true) as
+ SELECT return_order_id,
+    document_id
+   FROM erp.return_order_document;
+grant select on view api_unstable.return_order_documents to service_api;
+comment on view api_unstable.return_order_documents is '
+@primaryKey return_order_id,document_id
+@behavior -*
+@requiresScopes return_orders:read documents:read
+@foreignKey (return_order_id) references return_orders (id)|@behavior -*
+@foreignKey (document_id) references documents (id)|@behavior -*
+Link between return_orders and documents; not a type of the API.';
+comment on column api_unstable.return_order_documents.return_order_id is '@notNull
+@indexed
+The return.';
+comment on column api_unstable.return_order_documents.document_id is '@notNull
+@indexed
+The credit note.';
+
+create view api_unstable.return_order_line_items with (security_invoker=true) as
+ SELECT id,
+    return_order_id,
+    fulfillment_line_item_id,
+    order_line_item_id,
+    product_id,
+    batch_id,
+    quantity,
+    reason,
+    wanted_outcome,
+    received_quantity,
+    restocked_quantity,
+    quarantined_quantity,
+    disposed_quantity,
+    missing_quantity,
+    refunded_quantity,
+    refund_amount
+   FROM erp.return_order_line_item;
+grant select on view api_unstable.return_order_line_items to service_api;
+comment on view api_unstable.return_order_line_items is '@primaryKey id
+@requiresScopes return_orders:read
+@aggregates quantity,received_quantity,restocked_quantity,quarantined_quantity,disposed_quantity,missing_quantity,refunded_quantity,refund_amount
+@groupBy product_id,reason,return_order_id
+@filters return_order_id,order_line_item_id,product_id,batch_id,reason
+@foreignKey (return_order_id) references return_orders (id)|@fieldName returnOrder|@foreignFieldName lineItems
+@foreignKey (fulfillment_line_item_id) references fulfillment_line_items (id)|@fieldName fulfillmentLineItem|@foreignFieldName returnOrderLineItems
+@foreignKey (order_line_item_id) references order_line_items (id)|@fieldName orderLineItem|@foreignFieldName returnOrderLineItems
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName returnOrderLineItems
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName returnOrderLineItems
+A line of a return: units of a product that come back, and what became of them.';
+comment on column api_unstable.return_order_line_items.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.return_order_line_items.return_order_id is '@notNull
+@indexed
+@orders
+The return.';
+comment on column api_unstable.return_order_line_items.fulfillment_line_item_id is '@indexed
+Line of the fulfillment that shipped the units; null when only the order is known, or nothing.';
+comment on column api_unstable.return_order_line_items.order_line_item_id is '@indexed
+@orders
+Line of the order that the units were shipped for; null while nobody knows it.';
+comment on column api_unstable.return_order_line_items.product_id is '@indexed
+@orders
+Product that comes back.';
+comment on column api_unstable.return_order_line_items.batch_id is '@indexed
+Batch that comes back, or serial number; null when nobody has announced it.';
+comment on column api_unstable.return_order_line_items.quantity is '@notNull
+Units that were announced.';
+comment on column api_unstable.return_order_line_items.reason is '@indexed
+Why they come back: a code of the reasons of returns.';
+comment on column api_unstable.return_order_line_items.wanted_outcome is 'The customer''s wish: refund, replacement, repair or credit.';
+comment on column api_unstable.return_order_line_items.received_quantity is '@notNull
+Units that arrived, by approved goods receipts.';
+comment on column api_unstable.return_order_line_items.restocked_quantity is '@notNull
+Units that completed goods receipts have put where they can be sold.';
+comment on column api_unstable.return_order_line_items.quarantined_quantity is '@notNull
+Units that completed goods receipts have put where they wait for a decision. Later movements of the stock do not change it.';
+comment on column api_unstable.return_order_line_items.disposed_quantity is '@notNull
+Units that completed goods receipts have thrown away.';
+comment on column api_unstable.return_order_line_items.missing_quantity is '@notNull
+Units that had not arrived when the return was closed.';
+comment on column api_unstable.return_order_line_items.refunded_quantity is '@notNull
+Units that refunds are for.';
+comment on column api_unstable.return_order_line_items.refund_amount is '@notNull
+Amount with tax that the customer gets back for the line, in the currency of the order.';
+
+create view api_unstable.return_orders with (security_invoker=true) as
+ SELECT id,
+    number,
+    state,
+    order_id,
+    customer_id,
+    reference,
+    comment,
+    withdrawal_date,
+    requested_at,
+    closed_at,
+    refusal_reason,
+    replacement_order_id,
+    refund_amount,
+    refunded_at,
+    created_at,
+    updated_at
+   FROM erp.return_order;
+grant select on view api_unstable.return_orders to service_api;
+comment on view api_unstable.return_orders is '@primaryKey id
+@requiresScopes return_orders:read
+@aggregates refund_amount,requested_at
+@groupBy state,customer_id,requested_at
+@filters number,state,order_id,customer_id,reference,withdrawal_date,requested_at,replacement_order_id
+@foreignKey (order_id) references orders (id)|@fieldName order|@foreignFieldName returnOrders
+@foreignKey (customer_id) references customers (id)|@fieldName customer|@foreignFieldName returnOrders
+@foreignKey (replacement_order_id) references orders (id)|@fieldName replacementOrder|@foreignFieldName replacedReturnOrders
+@ref documents to:Document plural
+@refVia documents via:(id)->return_order_documents(return_order_id);(document_id)->documents(id)
+Goods that a customer sends back, or wants to: a return of an order, or a parcel that nobody announced.';
+comment on column api_unstable.return_orders.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.return_orders.number is '@notNull
+@indexed
+@orders
+Number of the return.';
+comment on column api_unstable.return_orders.state is '@notNull
+@foundExactly
+@orders
+Progress of the return: requested, approved, received_partially, received, closed, refused or cancelled. Returns that were made in SQL may be open, which is like approved.';
+comment on column api_unstable.return_orders.order_id is '@indexed
+Order that the goods were shipped for; null while nobody knows it.';
+comment on column api_unstable.return_orders.customer_id is '@indexed
+Customer who sends the goods back.';
+comment on column api_unstable.return_orders.reference is '@indexed
+Reference of the return in another system, such as the shop''s or the carrier''s.';
+comment on column api_unstable.return_orders.comment is 'Free note.';
+comment on column api_unstable.return_orders.withdrawal_date is '@indexed
+Day on which a consumer declared the withdrawal from the contract.';
+comment on column api_unstable.return_orders.requested_at is '@notNull
+@indexed
+@orders
+When the customer made the request.';
+comment on column api_unstable.return_orders.closed_at is 'When it was closed; null while it is not.';
+comment on column api_unstable.return_orders.refusal_reason is 'Why it was refused; null when it was not.';
+comment on column api_unstable.return_orders.replacement_order_id is '@indexed
+Order that replaces the goods.';
+comment on column api_unstable.return_orders.refund_amount is '@notNull
+Amount with tax that the customer gets back, in the currency of the order: for lines, and for other charges such as shipping. It is recorded here, and paid elsewhere.';
+comment on column api_unstable.return_orders.refunded_at is 'When a refund was recorded last; null when none was.';
+comment on column api_unstable.return_orders.created_at is '@notNull
+When the return was recorded.';
+comment on column api_unstable.return_orders.updated_at is 'When the return was last changed.';
+
+create view api_unstable.return_reasons with (security_invoker=true) as
+ SELECT code,
+    description,
+    is_active
+   FROM erp.return_reason;
+grant select on view api_unstable.return_reasons to service_api;
+comment on view api_unstable.return_reasons is '
+@primaryKey code
+@requiresScopes return_orders:read
+@filters code,is_active
+A reason for which customers send goods back.';
+comment on column api_unstable.return_reasons.code is '@notNull
+@indexed
+The reason, as lines of returns name it.';
+comment on column api_unstable.return_reasons.description is '@notNull
+Meaning of the reason, for people.';
+comment on column api_unstable.return_reasons.is_active is '@notNull
+Whether new lines may give it.';
 
 create view api_unstable.sales_channel_countries with (security_invoker=true) as
  SELECT sales_channel_id,
@@ -11177,6 +12095,77 @@ comment on column api_unstable.shipping_labels.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.shipping_labels.updated_at is 'When it was last changed; null when it never was.';
 
+create view api_unstable.sourcing_rules with (security_invoker=true) as
+ SELECT id,
+    "position",
+    kind,
+    location_id,
+    created_at
+   FROM sourcing.rule;
+grant select on view api_unstable.sourcing_rules to service_api;
+comment on view api_unstable.sourcing_rules is '
+@primaryKey id
+@requiresScopes sourcing:read
+@columnEnum kind sourcing_rule_kind
+@filters kind,location_id,position
+@foreignKey (location_id) references locations (id)|@fieldName location
+A rule that orders the locations which could ship an order. Earlier rules decide first.';
+comment on column api_unstable.sourcing_rules.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.sourcing_rules."position" is '@notNull
+@indexed
+@orders
+Place in the list; the rule with the smallest one decides first.';
+comment on column api_unstable.sourcing_rules.kind is '@notNull
+@enum sourcing_rule_kind
+How the rule orders the locations.';
+comment on column api_unstable.sourcing_rules.location_id is '@indexed
+The location that comes first; null unless the kind is priority.';
+comment on column api_unstable.sourcing_rules.created_at is '@notNull
+When the rules were set.';
+
+create view api_unstable.sourcing_simulation_locations with (security_invoker=true) as
+ SELECT 0 AS rank,
+    id AS location_id,
+    0 AS order_count,
+    0 AS split_count,
+    0 AS short_count,
+    0 AS units,
+    0 AS short_units,
+    0 AS actual_order_count,
+    0 AS actual_split_count,
+    0 AS actual_units
+   FROM sourcing.rule r
+  WHERE false;
+grant select on view api_unstable.sourcing_simulation_locations to service_api;
+comment on view api_unstable.sourcing_simulation_locations is '
+@primaryKey rank,location_id
+@requiresScopes sourcing:read
+@behavior -query:resource:connection -node
+@hidden rank
+@foreignKey (location_id) references locations (id)|@fieldName location
+The part of a location in a simulation of sourcing rules, beside what happened.';
+comment on column api_unstable.sourcing_simulation_locations.rank is 'Place of the location, by units.';
+comment on column api_unstable.sourcing_simulation_locations.location_id is '@notNull
+The location.';
+comment on column api_unstable.sourcing_simulation_locations.order_count is '@notNull
+Orders of which it would have shipped something.';
+comment on column api_unstable.sourcing_simulation_locations.split_count is '@notNull
+Orders among them that others would have shipped, too.';
+comment on column api_unstable.sourcing_simulation_locations.short_count is '@notNull
+Orders of which it would have lacked units.';
+comment on column api_unstable.sourcing_simulation_locations.units is '@notNull
+Units that it would have shipped.';
+comment on column api_unstable.sourcing_simulation_locations.short_units is '@notNull
+Units among them that it did not have.';
+comment on column api_unstable.sourcing_simulation_locations.actual_order_count is '@notNull
+Orders that it ships or shipped.';
+comment on column api_unstable.sourcing_simulation_locations.actual_split_count is '@notNull
+Orders among them that others ship or shipped, too.';
+comment on column api_unstable.sourcing_simulation_locations.actual_units is '@notNull
+Units that it ships or shipped.';
+
 create view api_unstable.stock_booking_reasons with (security_invoker=true) as
  SELECT code,
     description,
@@ -11337,8 +12326,6 @@ comment on view api_unstable.stock_movements is '@primaryKey id
 @followed transaction_id
 @hidden transaction_id
 @nullable sequence
-@gid source_return_order_id ReturnOrder
-@gid destination_return_order_id ReturnOrder
 @gid source_stock_container_id StockContainer
 @gid destination_stock_container_id StockContainer
 @filters destination_bin_location_id,destination_goods_receipt_id,destination_order_id,destination_return_order_id,destination_stock_container_id,destination_warehouse_id,product_id,source_bin_location_id,source_goods_receipt_id,source_order_id,source_return_order_id,source_stock_container_id,source_warehouse_id,created_at,destination_location_type_technical_name,destination_special_stock_location_technical_name,source_location_type_technical_name,source_special_stock_location_technical_name,quantity,sequence
@@ -11349,6 +12336,8 @@ comment on view api_unstable.stock_movements is '@primaryKey id
 @foreignKey (destination_bin_location_id) references bin_locations (id)|@fieldName destinationBinLocation|@foreignFieldName destinationStockMovements
 @foreignKey (source_order_id) references orders (id)|@fieldName sourceOrder
 @foreignKey (destination_order_id) references orders (id)|@fieldName destinationOrder
+@foreignKey (source_return_order_id) references return_orders (id)|@fieldName sourceReturnOrder|@foreignFieldName sourceStockMovements
+@foreignKey (destination_return_order_id) references return_orders (id)|@fieldName destinationReturnOrder|@foreignFieldName destinationStockMovements
 @foreignKey (source_goods_receipt_id) references goods_receipts (id)|@fieldName sourceGoodsReceipt|@foreignFieldName sourceStockMovements
 @foreignKey (destination_goods_receipt_id) references goods_receipts (id)|@fieldName destinationGoodsReceipt|@foreignFieldName destinationStockMovements
 @foreignKey (booking_id) references stock_bookings (id)|@fieldName booking|@noFilter
@@ -11438,6 +12427,105 @@ Value of one unit without deductible tax, in the default currency.';
 comment on column api_unstable.stock_opening_values.created_at is '@notNull
 When the value was first set.';
 comment on column api_unstable.stock_opening_values.updated_at is 'When the value was last changed.';
+
+create view api_unstable.stock_reservations with (security_invoker=true) as
+ SELECT id,
+    product_id,
+    warehouse_id,
+    bin_location_id,
+    batch_id,
+    order_line_item_id,
+    quantity,
+    open_quantity,
+    state,
+    expires_at,
+    reference,
+    note,
+    created_at,
+    updated_at
+   FROM erp.stock_reservation;
+grant select on view api_unstable.stock_reservations to service_api;
+comment on view api_unstable.stock_reservations is '@primaryKey id
+@requiresScopes stocks:read
+@columnEnum state stock_reservation_state
+@aggregates quantity,open_quantity
+@groupBy product_id,warehouse_id,state
+@filters product_id,warehouse_id,bin_location_id,batch_id,order_line_item_id,open_quantity,state,expires_at,reference
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stockReservations
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName stockReservations
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation|@foreignFieldName stockReservations
+@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName stockReservations
+@foreignKey (order_line_item_id) references order_line_items (id)|@fieldName orderLineItem|@foreignFieldName stockReservations
+Units of a product that are promised at a place. One for an order line is part of what the order has reserved; others add to it.';
+comment on column api_unstable.stock_reservations.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_reservations.product_id is '@notNull
+@indexed
+@orders
+Product that is reserved.';
+comment on column api_unstable.stock_reservations.warehouse_id is '@notNull
+@indexed
+@orders
+Warehouse that the units are promised at.';
+comment on column api_unstable.stock_reservations.bin_location_id is '@indexed
+Bin that the units are promised in; null if any place of the warehouse will do.';
+comment on column api_unstable.stock_reservations.batch_id is '@indexed
+Batch that is promised; null if any will do.';
+comment on column api_unstable.stock_reservations.order_line_item_id is '@indexed
+Order line that the units are for; null if they are for no order.';
+comment on column api_unstable.stock_reservations.quantity is '@notNull
+Units that were reserved.';
+comment on column api_unstable.stock_reservations.open_quantity is '@notNull
+Units that are still reserved: neither consumed, nor released, nor expired.';
+comment on column api_unstable.stock_reservations.state is '@notNull
+@enum stock_reservation_state
+active, or how the last units of it ended: consumed by a fulfillment order, released or expired.';
+comment on column api_unstable.stock_reservations.expires_at is 'When the reservation ends by itself; null if never.';
+comment on column api_unstable.stock_reservations.reference is 'The caller''s own reference, such as a cart.';
+comment on column api_unstable.stock_reservations.note is 'Note of the caller.';
+comment on column api_unstable.stock_reservations.created_at is '@notNull
+When it was made.';
+comment on column api_unstable.stock_reservations.updated_at is 'When it was last changed; null when it never was.';
+
+create view api_unstable.stock_valuation_heads with (security_invoker=true) as
+ SELECT id,
+    day,
+    report_number,
+    report_hash,
+    previous_hash,
+    signing_key_id,
+    signature,
+    signed_at
+   FROM valuation.head;
+grant select on view api_unstable.stock_valuation_heads to service_api;
+comment on view api_unstable.stock_valuation_heads is '
+@primaryKey id
+@requiresScopes valuation:read
+@filters day
+@foreignKey (signing_key_id) references stock_valuation_signing_keys (id)|@fieldName signingKey
+The head of the chain of stock valuation reports at the end of a day, signed. There is one for each day, also
+when no report was closed.';
+comment on column api_unstable.stock_valuation_heads.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_valuation_heads.day is '@notNull
+@indexed
+@orders
+The day, in the time zone of the merchant.';
+comment on column api_unstable.stock_valuation_heads.report_number is '@notNull
+Number of the newest report that was closed by the end of the day, void or not.';
+comment on column api_unstable.stock_valuation_heads.report_hash is '@notNull
+Hash of that report.';
+comment on column api_unstable.stock_valuation_heads.previous_hash is 'SHA-256 of the signature of the day before, as hexadecimal digits; null for the first head.';
+comment on column api_unstable.stock_valuation_heads.signing_key_id is '@notNull
+@indexed
+Key that has signed.';
+comment on column api_unstable.stock_valuation_heads.signature is '@notNull
+JSON Web Signature (RFC 7515) in its compact form, by Ed25519. Its payload has day, reportNumber, reportHash, previousHash and iat, the moment of the signature.';
+comment on column api_unstable.stock_valuation_heads.signed_at is '@notNull
+@indexed
+When it was signed: the day after, or later when no process was running.';
 
 create view api_unstable.stock_valuation_report_faults with (security_invoker=true) as
  SELECT id,
@@ -11616,6 +12704,26 @@ comment on column api_unstable.stock_valuation_reports.previous_hash is 'Hash of
 comment on column api_unstable.stock_valuation_reports.lines_hash is 'SHA-256 of the lines, which is part of the hash.';
 comment on column api_unstable.stock_valuation_reports.state_hash is 'SHA-256 of what later reports continue from, which is part of the hash.';
 
+create view api_unstable.stock_valuation_signing_keys with (security_invoker=true) as
+ SELECT id,
+    jsonb_build_object('kty', 'OKP', 'crv', 'Ed25519', 'x', public_key, 'kid', id, 'alg', 'EdDSA', 'use', 'sig') AS public_key,
+    created_at,
+    retired_at
+   FROM valuation.signing_key;
+grant select on view api_unstable.stock_valuation_signing_keys to service_api;
+comment on view api_unstable.stock_valuation_signing_keys is '
+@primaryKey id
+@requiresScopes valuation:read
+A key pair that signs heads of the chain of stock valuation reports. Its public key is kept for ever.';
+comment on column api_unstable.stock_valuation_signing_keys.id is '@notNull
+@indexed
+Id of the key, which signatures name.';
+comment on column api_unstable.stock_valuation_signing_keys.public_key is '@notNull
+The public key: 32 bytes of Ed25519 in base64url, as x of a JSON Web Key.';
+comment on column api_unstable.stock_valuation_signing_keys.created_at is '@notNull
+When the key was made.';
+comment on column api_unstable.stock_valuation_signing_keys.retired_at is 'When another key replaced it; null for the key that signs.';
+
 create view api_unstable.stocks with (security_invoker=true) as
  SELECT id,
     product_id,
@@ -11637,13 +12745,13 @@ comment on view api_unstable.stocks is '
 @requiresScopes stocks:read
 @aggregates quantity
 @groupBy product_id,warehouse_id,bin_location_id
-@gid return_order_id ReturnOrder
 @gid stock_container_id StockContainer
 @filters *
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stocks
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName stocks
 @foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation|@foreignFieldName stocks
 @foreignKey (order_id) references orders (id)|@fieldName order
+@foreignKey (return_order_id) references return_orders (id)|@fieldName returnOrder|@foreignFieldName stocks
 @foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt|@foreignFieldName stocks
 How much of a product lies in one place.';
 comment on column api_unstable.stocks.id is '@notNull
@@ -11674,6 +12782,289 @@ Special place that the stock is booked against, for example stock_correction.';
 comment on column api_unstable.stocks.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.stocks.updated_at is 'When it was last changed; null when it never was.';
+
+create view api_unstable.stocktake_counts with (security_invoker=true) as
+ SELECT stocktake_count.id,
+    stocktake_count.sheet_id,
+    stocktake_count.number,
+    stocktake_count.warehouse_id,
+    stocktake_count.bin_location_id,
+    stocktake_count.product_id,
+    stocktake_count.batch_id,
+    COALESCE(stocktake_count.quantity IS NOT NULL, false) AS is_counted,
+        CASE
+            WHEN o.is_own THEN stocktake_count.quantity
+            ELSE NULL::integer
+        END AS quantity,
+    stocktake_count.counted_at,
+    stocktake_count.counter_name,
+    stocktake_count.submitted_at
+   FROM erp.stocktake_count
+     CROSS JOIN LATERAL ( SELECT ( SELECT auth.has_scope(VARIADIC ARRAY['stocktake_results:read'::text]) AS has_scope) OR stocktake_count.credential_id = (( SELECT NULLIF(current_setting('service.credential_id'::text, true), ''::text)::uuid AS "nullif")) AS is_own) o;
+grant select on view api_unstable.stocktake_counts to service_api;
+comment on view api_unstable.stocktake_counts is '
+@primaryKey id
+@requiresScopes stocktakes:read
+@filters sheet_id,product_id,bin_location_id
+@foreignKey (sheet_id) references stocktake_sheets (id)|@fieldName sheet|@foreignFieldName counts
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (batch_id) references batches (id)|@fieldName batch
+A line of a sheet: what to count, and what was counted. It shows no expected units.';
+comment on column api_unstable.stocktake_counts.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stocktake_counts.sheet_id is '@notNull
+@indexed
+@orders
+The sheet.';
+comment on column api_unstable.stocktake_counts.number is '@notNull
+Number of the position, in the order of the walk.';
+comment on column api_unstable.stocktake_counts.warehouse_id is '@indexed
+The warehouse, for what lies outside of its bins.';
+comment on column api_unstable.stocktake_counts.bin_location_id is '@indexed
+The bin.';
+comment on column api_unstable.stocktake_counts.product_id is '@indexed
+The product; null where the question is whether the bin is empty.';
+comment on column api_unstable.stocktake_counts.batch_id is '@indexed
+The batch, of products that are kept in batches.';
+comment on column api_unstable.stocktake_counts.is_counted is '@notNull
+Whether somebody has counted it.';
+comment on column api_unstable.stocktake_counts.quantity is 'Units that were counted last; null until then. Without the scope stocktake_results:read, only counts of the own credential.';
+comment on column api_unstable.stocktake_counts.counted_at is 'When the units were counted.';
+comment on column api_unstable.stocktake_counts.counter_name is 'The person who counted, as the client says.';
+comment on column api_unstable.stocktake_counts.submitted_at is 'When the count arrived.';
+
+create view api_unstable.stocktake_line_values with (security_invoker=true) as
+ SELECT id AS line_id,
+    stocktake_id,
+    product_id,
+    state,
+    COALESCE(difference, 0) AS difference,
+    unit_value,
+    erp.rounded(difference::numeric * unit_value) AS value
+   FROM erp.stocktake_line
+  WHERE counted_quantity IS NOT NULL;
+grant select on view api_unstable.stocktake_line_values to service_api;
+comment on view api_unstable.stocktake_line_values is '
+@primaryKey line_id
+@requiresScopes allOf: stocktake_results:read valuation:read
+@aggregates value,difference
+@groupBy state,product_id
+@filters stocktake_id,product_id,state,difference
+@foreignKey (line_id) references stocktake_lines (id)|@fieldName line|@foreignFieldName valuation
+@foreignKey (stocktake_id) references stocktakes (id)|@fieldName stocktake|@foreignFieldName lineValues
+@foreignKey (product_id) references products (id)|@fieldName product
+The value of the difference of a counted position.';
+comment on column api_unstable.stocktake_line_values.line_id is 'The position.';
+comment on column api_unstable.stocktake_line_values.stocktake_id is '@notNull
+@indexed
+@orders
+The stocktake.';
+comment on column api_unstable.stocktake_line_values.product_id is '@indexed
+@orders
+The product; null where the question is whether the bin is empty.';
+comment on column api_unstable.stocktake_line_values.state is '@notNull
+open until it is counted; beyond_bound if it needs a second count; counted; approved: then it is booked; cancelled.';
+comment on column api_unstable.stocktake_line_values.difference is 'Counted units less expected ones.';
+comment on column api_unstable.stocktake_line_values.unit_value is 'Value of a unit when it was counted, in the default currency. Null if unknown.';
+comment on column api_unstable.stocktake_line_values.value is 'The difference times the value of a unit, in the default currency. Null if that is unknown.';
+
+create view api_unstable.stocktake_lines with (security_invoker=true) as
+ SELECT id,
+    stocktake_id,
+    number,
+    warehouse_id,
+    bin_location_id,
+    product_id,
+    batch_id,
+    is_found,
+    state,
+    round,
+    expected_quantity,
+    counted_quantity,
+    counted_at,
+    difference,
+    earlier_difference,
+    reason,
+    approved_at,
+    approved_by,
+    booked_difference,
+    stock_movement_id
+   FROM erp.stocktake_line;
+grant select on view api_unstable.stocktake_lines to service_api;
+comment on view api_unstable.stocktake_lines is '
+@primaryKey id
+@requiresScopes stocktake_results:read
+@aggregates difference,booked_difference,counted_quantity,expected_quantity
+@groupBy state,product_id,reason
+@gid approved_by Credential
+@filters stocktake_id,product_id,bin_location_id,batch_id,state,difference,reason,is_found,stock_movement_id
+@foreignKey (stocktake_id) references stocktakes (id)|@fieldName stocktake|@foreignFieldName lines
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stocktakeLines
+@foreignKey (batch_id) references batches (id)|@fieldName batch
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+A position of a stocktake: a product in a place, for tracked products each batch. It has the expected and the
+counted units, and their difference.';
+comment on column api_unstable.stocktake_lines.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stocktake_lines.stocktake_id is '@notNull
+@indexed
+@orders
+@orders number
+The stocktake.';
+comment on column api_unstable.stocktake_lines.number is '@notNull
+Number of the position, in the order of the walk.';
+comment on column api_unstable.stocktake_lines.warehouse_id is '@indexed
+The warehouse, for what lies outside of its bins.';
+comment on column api_unstable.stocktake_lines.bin_location_id is '@indexed
+The bin; null outside of bins, and once the bin was deleted.';
+comment on column api_unstable.stocktake_lines.product_id is '@indexed
+@orders
+The product; null where the question is whether the bin is empty.';
+comment on column api_unstable.stocktake_lines.batch_id is '@indexed
+The batch, of products that are kept in batches.';
+comment on column api_unstable.stocktake_lines.is_found is '@notNull
+Whether people found units there that nobody expected.';
+comment on column api_unstable.stocktake_lines.state is '@notNull
+open until it is counted; beyond_bound if it needs a second count; counted; approved: then it is booked; cancelled.';
+comment on column api_unstable.stocktake_lines.round is '@notNull
+Number of counts that were requested.';
+comment on column api_unstable.stocktake_lines.expected_quantity is '@notNull
+Units that the ledger says were there when the count was made; before, when the stocktake was created.';
+comment on column api_unstable.stocktake_lines.counted_quantity is 'Units of the latest count.';
+comment on column api_unstable.stocktake_lines.counted_at is 'Moment of the latest count.';
+comment on column api_unstable.stocktake_lines.difference is 'Counted units less expected ones.';
+comment on column api_unstable.stocktake_lines.earlier_difference is 'The difference of the count before the recount.';
+comment on column api_unstable.stocktake_lines.reason is '@indexed
+Reason of the difference, a code of booking reasons.';
+comment on column api_unstable.stocktake_lines.approved_at is 'When it was approved and booked.';
+comment on column api_unstable.stocktake_lines.approved_by is 'Credential that approved it.';
+comment on column api_unstable.stocktake_lines.booked_difference is 'Units that were booked, negative if some were missing. Null if a later count made this one obsolete, and for positions without a product.';
+comment on column api_unstable.stocktake_lines.stock_movement_id is 'The movement that corrected the ledger.';
+
+create view api_unstable.stocktake_scopes with (security_invoker=true) as
+ SELECT id,
+    stocktake_id,
+    bin_location_id,
+    product_id,
+    batch_id
+   FROM erp.stocktake_scope;
+grant select on view api_unstable.stocktake_scopes to service_api;
+comment on view api_unstable.stocktake_scopes is '
+@primaryKey id
+@requiresScopes stocktakes:read
+@filters stocktake_id,bin_location_id,product_id,batch_id
+@foreignKey (stocktake_id) references stocktakes (id)|@fieldName stocktake|@foreignFieldName scopes
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (batch_id) references batches (id)|@fieldName batch
+A bin, a product or a batch that a stocktake is limited to.';
+comment on column api_unstable.stocktake_scopes.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stocktake_scopes.stocktake_id is '@notNull
+@indexed
+@orders
+The stocktake.';
+comment on column api_unstable.stocktake_scopes.bin_location_id is '@indexed
+A bin that is counted.';
+comment on column api_unstable.stocktake_scopes.product_id is '@indexed
+A product that is counted.';
+comment on column api_unstable.stocktake_scopes.batch_id is '@indexed
+A batch that is counted.';
+
+create view api_unstable.stocktake_sheets with (security_invoker=true) as
+ SELECT id,
+    stocktake_id,
+    number,
+    round,
+    created_at,
+    completed_at
+   FROM erp.stocktake_sheet;
+grant select on view api_unstable.stocktake_sheets to service_api;
+comment on view api_unstable.stocktake_sheets is '
+@primaryKey id
+@requiresScopes stocktakes:read
+@filters stocktake_id,round
+@foreignKey (stocktake_id) references stocktakes (id)|@fieldName stocktake|@foreignFieldName sheets
+The places that one person counts in a stocktake, in the order of the walk. It shows no expected units.';
+comment on column api_unstable.stocktake_sheets.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stocktake_sheets.stocktake_id is '@notNull
+@indexed
+@orders
+@orders number
+The stocktake.';
+comment on column api_unstable.stocktake_sheets.number is '@notNull
+Number of the sheet, from 1.';
+comment on column api_unstable.stocktake_sheets.round is '@notNull
+1 for the first count, 2 and more for recounts.';
+comment on column api_unstable.stocktake_sheets.created_at is '@notNull
+When the sheet was made.';
+comment on column api_unstable.stocktake_sheets.completed_at is 'When the person declared that all is counted.';
+
+create view api_unstable.stocktakes with (security_invoker=true) as
+ SELECT id,
+    number,
+    state,
+    warehouse_id,
+    counts_all_bins,
+    counts_all_products,
+    recount_units,
+    recount_percent,
+    recount_value,
+    comment,
+    created_at,
+    updated_at,
+    reviewed_at,
+    approved_at,
+    cancelled_at
+   FROM erp.stocktake;
+grant select on view api_unstable.stocktakes to service_api;
+comment on view api_unstable.stocktakes is '
+@primaryKey id
+@requiresScopes stocktakes:read
+@filters number,state,warehouse_id,created_at
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName stocktakes
+A stocktake of a warehouse. People count by sheets that show no expected units, others approve the
+differences. What is approved is booked as counts of the process stocktaking.';
+comment on column api_unstable.stocktakes.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stocktakes.number is '@notNull
+@indexed
+@orders
+Number of the stocktake, which its bookings have as reference.';
+comment on column api_unstable.stocktakes.state is '@notNull
+@foundExactly
+@orders
+open until the first count; counting; review when all sheets are complete; approved when all positions are booked; cancelled.';
+comment on column api_unstable.stocktakes.warehouse_id is '@notNull
+@indexed
+@orders
+The warehouse that is counted.';
+comment on column api_unstable.stocktakes.counts_all_bins is '@notNull
+Whether all bins of the warehouse are counted, with what lies outside of bins.';
+comment on column api_unstable.stocktakes.counts_all_products is '@notNull
+Whether all products are counted.';
+comment on column api_unstable.stocktakes.recount_units is 'A difference of more units needs a second count. Null: no such bound.';
+comment on column api_unstable.stocktakes.recount_percent is 'A difference of more percent of the expected units needs a second count. Null: no such bound.';
+comment on column api_unstable.stocktakes.recount_value is 'A difference of more value, in the default currency, needs a second count. Null: no such bound.';
+comment on column api_unstable.stocktakes.comment is 'Free note.';
+comment on column api_unstable.stocktakes.created_at is '@notNull
+@indexed
+@orders
+When it was created. No count of it is older.';
+comment on column api_unstable.stocktakes.updated_at is 'When it was last changed.';
+comment on column api_unstable.stocktakes.reviewed_at is 'When the last sheet was completed.';
+comment on column api_unstable.stocktakes.approved_at is 'When the last position was approved.';
+comment on column api_unstable.stocktakes.cancelled_at is 'When it was cancelled.';
 
 create view api_unstable.supplier_order_line_items with (security_invoker=true) as
  SELECT id,
@@ -11947,6 +13338,7 @@ create view api_unstable.warehouse_stocks with (security_invoker=true) as
     quantity,
     reserved_quantity,
     held_quantity,
+    safety_stock,
     available_quantity,
     created_at,
     updated_at
@@ -11976,9 +13368,11 @@ Units in the warehouse and all its bins.';
 comment on column api_unstable.warehouse_stocks.reserved_quantity is '@notNull
 Units that open fulfillment orders of the warehouse still have to ship.';
 comment on column api_unstable.warehouse_stocks.held_quantity is '@notNull
-Units of batches that are on hold, in the warehouse and all its bins.';
+Units that cannot be sold, in the warehouse and all its bins. Their batch is on hold or has expired, or their bin is not sellable. Each counts once.';
+comment on column api_unstable.warehouse_stocks.safety_stock is '@notNull
+Units that are kept back from sale, as far as they are there.';
 comment on column api_unstable.warehouse_stocks.available_quantity is '@notNull
-Quantity less reserved and held quantity. Negative when more was promised than there is.';
+Units that can be sold: quantity less reserved, held and safety stock. The safety stock reduces it to 0 at most. Negative when more was promised than there is.';
 comment on column api_unstable.warehouse_stocks.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.warehouse_stocks.updated_at is 'When it was last changed; null when it never was.';
@@ -12162,11 +13556,13 @@ CREATE OR REPLACE FUNCTION api_unstable.batch_hold(input api_unstable.batch_hold
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.hold_batches(input.ids, true, input.reason), null, null)::api_unstable.batch_hold_payload
+  select row (erp.hold_batches(
+    input.ids, true, input.reason, input.stock_state::text
+  ), null, null)::api_unstable.batch_hold_payload
 $function$;
 grant execute on function api_unstable.batch_hold(api_unstable.batch_hold_input) to service_writer;
 comment on function api_unstable.batch_hold(api_unstable.batch_hold_input) is '@requiresScopes batches:write
-@userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID_STATE_TRANSITION OUT_OF_RANGE TOO_MANY_LINES
+@userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID INVALID_STATE_TRANSITION OUT_OF_RANGE TOO_MANY_LINES
 @warnings STOCK_PROMISED
 Puts batches on hold: all of them, or none. Their units are no longer available, and no shipment takes them. They can still be counted, moved by name and disposed of. The call succeeds even if orders wait for the units, and then has the warning STOCK_PROMISED.';
 
@@ -12241,7 +13637,8 @@ CREATE OR REPLACE FUNCTION api_unstable.bin_location_create(input api_unstable.b
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (
-    erp.create_bin_location(input.warehouse_id, input.code, input.position), null
+    erp.create_bin_location(input.warehouse_id, input.code, input.position, input.stock_state::text), null,
+    null
   )::api_unstable.bin_location_payload
 $function$;
 grant execute on function api_unstable.bin_location_create(api_unstable.bin_location_create_input) to service_writer;
@@ -12268,13 +13665,15 @@ CREATE OR REPLACE FUNCTION api_unstable.bin_location_update(input api_unstable.b
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.update_bin_location(input.id, changes), null)::api_unstable.bin_location_payload
+  select row (erp.update_bin_location(input.id, changes), null, null)::api_unstable.bin_location_payload
 $function$;
 grant execute on function api_unstable.bin_location_update(api_unstable.bin_location_update_input,jsonb) to service_writer;
 comment on function api_unstable.bin_location_update(api_unstable.bin_location_update_input,jsonb) is '
 @requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE
-Changes a bin.';
+@warnings STOCK_PROMISED
+Changes a bin. If it is no longer sellable, its units are no longer available. The call succeeds even if
+orders wait for the units, and then has the warning STOCK_PROMISED.';
 
 CREATE OR REPLACE FUNCTION api_unstable.bulk_operation_cancel(input api_unstable.bulk_operation_cancel_input)
  RETURNS api_unstable.bulk_operation_cancel_payload
@@ -12349,7 +13748,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) to service_writer;
 comment on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION INVALID INSUFFICIENT_STOCK BATCH_REQUIRED OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK
+@userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION INVALID INSUFFICIENT_STOCK BATCH_REQUIRED OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK RETURN_EXISTS
 @warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Cancels a fulfillment: books its units back to where they came from, by the process cancelled_fulfillment, or to the warehouse when a bin is gone. Its quantities are open again, closed fulfillment orders too, and the states of the order go back. Tracking codes stay. An invoice over it is cancelled by a document of its own (storno); what it charged of other parcels is charged by a new invoice. An invoice that a credit note has taken back needs none.';
 
@@ -12381,7 +13780,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) to service_writer;
 comment on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_HELD BATCH_EXPIRED BATCH_REQUIRED
+@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_HELD BIN_NOT_SELLABLE BATCH_EXPIRED BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Ships a part of a fulfillment order, or all that is open of it. Books the units out by the process api_shipping and records the fulfillment. The fulfillment order is in progress then, and closed when nothing is open any more; the states of the order follow.';
 
@@ -12399,21 +13798,22 @@ comment on function api_unstable.fulfillment_order_cancel(api_unstable.fulfillme
 Cancels a fulfillment order: what is open of it is no longer to be shipped from its location. It belongs to no fulfillment order then: fulfillmentOrderCreate has another warehouse ship it, and so does orderShipmentComplete. What was shipped stays shipped.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_create(input api_unstable.fulfillment_order_create_input)
- RETURNS api_unstable.fulfillment_order_payload
+ RETURNS api_unstable.fulfillment_orders_payload
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.create_fulfillment_order(input.order_id, input.warehouse_id,
+  select row (made[1], made, null, null)::api_unstable.fulfillment_orders_payload
+  from erp.create_fulfillment_order(input.order_id, input.warehouse_id,
     case when input.lines is not null then array(
       select row (l.order_line_item_id, l.quantity)::erp.shipping_line
       from unnest(input.lines) with ordinality l
       order by l.ordinality
-    ) end), null, null)::api_unstable.fulfillment_order_payload
+    ) end) made
 $function$;
 grant execute on function api_unstable.fulfillment_order_create(api_unstable.fulfillment_order_create_input) to service_writer;
 comment on function api_unstable.fulfillment_order_create(api_unstable.fulfillment_order_create_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND INVALID INVALID_STATE_TRANSITION OVER_FULFILLMENT REQUIRED NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES
-Makes a warehouse ship units of an order that no fulfillment order has, for example because one was cancelled. They are promised to the order in that warehouse, even if it does not have them yet; fulfillmentCreate or orderShipmentComplete ships them from there.';
+@userErrors NOT_FOUND INVALID INVALID_STATE_TRANSITION OVER_FULFILLMENT REQUIRED NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INSUFFICIENT_STOCK SOURCING_PLAN_INVALID
+Makes a warehouse ship units of an order that no fulfillment order has, for example because one was cancelled. They are promised to the order in that warehouse, even if it does not have them yet. Without warehouseId, the sourcing rules choose the locations. fulfillmentCreate or orderShipmentComplete ships them from there.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_hold(input api_unstable.fulfillment_order_hold_input)
  RETURNS api_unstable.fulfillment_order_payload
@@ -12428,6 +13828,23 @@ comment on function api_unstable.fulfillment_order_hold(api_unstable.fulfillment
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION OUT_OF_RANGE
 Puts a fulfillment order on hold that is open or in progress: nothing of it can be shipped until the hold is released.';
 
+CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_move(input api_unstable.fulfillment_order_move_input)
+ RETURNS api_unstable.fulfillment_orders_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, erp.move_fulfillment_order(input.id, input.warehouse_id,
+    case when input.lines is not null then array(
+      select row (l.fulfillment_order_line_item_id, l.quantity)::erp.shipping_line
+      from unnest(input.lines) with ordinality l
+      order by l.ordinality
+    ) end), null, null)::api_unstable.fulfillment_orders_payload
+$function$;
+grant execute on function api_unstable.fulfillment_order_move(api_unstable.fulfillment_order_move_input) to service_writer;
+comment on function api_unstable.fulfillment_order_move(api_unstable.fulfillment_order_move_input) is '@requiresScopes orders:write
+@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION INVALID REQUIRED TOO_MANY_LINES OUT_OF_RANGE NOT_UNIQUE OVER_FULFILLMENT NOT_EDITABLE SOURCING_PLAN_INVALID
+Gives an open fulfillment order to another warehouse, or open units of some lines. They are then promised there, even if that warehouse does not have them yet. If all goes to one warehouse and nothing was shipped, the fulfillment order keeps its number. Otherwise the units go into new fulfillment orders. Without warehouseId, units that no location has stay where they are.';
+
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_release_hold(input api_unstable.fulfillment_order_release_hold_input)
  RETURNS api_unstable.fulfillment_order_payload
  LANGUAGE sql
@@ -12440,6 +13857,22 @@ grant execute on function api_unstable.fulfillment_order_release_hold(api_unstab
 comment on function api_unstable.fulfillment_order_release_hold(api_unstable.fulfillment_order_release_hold_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION
 Releases a fulfillment order from its hold. It is open or in progress again, as it was before.';
+
+CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_split(input api_unstable.fulfillment_order_split_input)
+ RETURNS api_unstable.fulfillment_orders_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, erp.split_fulfillment_order(input.id, array(
+    select row (l.fulfillment_order_line_item_id, l.quantity)::erp.shipping_line
+    from unnest(input.lines) with ordinality l
+    order by l.ordinality
+  )), null, null)::api_unstable.fulfillment_orders_payload
+$function$;
+grant execute on function api_unstable.fulfillment_order_split(api_unstable.fulfillment_order_split_input) to service_writer;
+comment on function api_unstable.fulfillment_order_split(api_unstable.fulfillment_order_split_input) is '@requiresScopes orders:write
+@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION INVALID REQUIRED TOO_MANY_LINES OUT_OF_RANGE NOT_UNIQUE OVER_FULFILLMENT NOT_EDITABLE
+Puts open units of an open fulfillment order into a new one of the same location, for example to ship them in a parcel of their own. At least one open unit stays.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_start(input api_unstable.fulfillment_order_start_input)
  RETURNS api_unstable.fulfillment_order_payload
@@ -12463,6 +13896,7 @@ RETURN (valuation.cost_of_fulfillment((fulfillment).id))::double precision;
 grant execute on function api_unstable.fulfillments_cost_of_goods(api_unstable.fulfillments) to service_api;
 grant execute on function api_unstable.fulfillments_cost_of_goods(api_unstable.fulfillments) to service_writer;
 comment on function api_unstable.fulfillments_cost_of_goods(api_unstable.fulfillments) is '
+@cost 10
 @requiresScopes valuation:read
 The cost of the goods that were shipped, in the default currency, also if the fulfillment was cancelled
 later. Null while a price is missing, and in the moment after the shipment.';
@@ -12477,9 +13911,9 @@ AS $function$
 $function$;
 grant execute on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) to service_writer;
 comment on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) is '@requiresScopes goods_receipts:write
-@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK
-@warnings PRODUCT_HAS_VARIANTS STOCK_PROMISED
-Approves a goods receipt: the goods have arrived. Books the lines to the place of the receipt: from the return orders for receipts of type Customer, and otherwise from the special place unknown. Lines with a negative quantity are booked from the place of the goods.';
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK BATCH_MISMATCH EXCEEDS_SHIPPED
+@warnings PRODUCT_HAS_VARIANTS STOCK_PROMISED SURPLUS
+Approves a goods receipt: the goods have arrived. Books the lines to the place of the receipt: from the return orders for receipts of type Customer, and otherwise from the special place unknown. Lines with a negative quantity are booked from the place of the goods. Units of a line of a return come from its order, in the batches that were shipped, or from unknown while nobody knows the order.';
 
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_complete(input api_unstable.goods_receipt_complete_input)
  RETURNS api_unstable.goods_receipt_booking_payload
@@ -12493,13 +13927,13 @@ AS $function$
       p.quantity
     )::erp.placement
     from unnest(input.put_away) with ordinality p order by p.ordinality
-  )) b
+  ), array(select p.outcome from unnest(input.put_away) with ordinality p order by p.ordinality)) b
 $function$;
 grant execute on function api_unstable.goods_receipt_complete(api_unstable.goods_receipt_complete_input) to service_writer;
 comment on function api_unstable.goods_receipt_complete(api_unstable.goods_receipt_complete_input) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION INVALID OUT_OF_RANGE INSUFFICIENT_STOCK
 @warnings SURPLUS ORDER_CANCELLED PRODUCT_HAS_VARIANTS STOCK_PROMISED
-Completes an approved goods receipt: books the goods to where they were put away, and what is thrown away to stock_correction. Lines of supplier orders become received, and their orders partially_delivered or delivered, or less than that after a correction. All that came is booked: what fits on no line of the order that a line names, by now, becomes a line without an order.';
+Completes an approved goods receipt: books the goods to where they were put away, and what is thrown away to stock_correction. Lines of supplier orders become received, and their orders partially_delivered or delivered, or less than that after a correction. All that came is booked: what fits on no line of the order that a line names, by now, becomes a line without an order. Lines of returns know what became of their units.';
 
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_create(input api_unstable.goods_receipt_create_input, changes jsonb)
  RETURNS api_unstable.goods_receipt_payload
@@ -12508,7 +13942,7 @@ CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_create(input api_unstable.
 AS $function$
   select row (erp.create_goods_receipt(changes - '{line_items,supplier_order_ids}'::text[], array(
     select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id,
-      l.supplier_order_id, l.return_order_id,
+      l.supplier_order_id, coalesce(l.return_order_line_item_id, l.return_order_id),
       l.unit_price, l.tax_rate, l.planned_disposal_quantity,
         l.destination_bin_location_id)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
@@ -12541,7 +13975,7 @@ CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_line_items_set(input api_u
 AS $function$
   select row (erp.set_lines_of_goods_receipt(input.id, array(
     select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id,
-      l.supplier_order_id, l.return_order_id,
+      l.supplier_order_id, coalesce(l.return_order_line_item_id, l.return_order_id),
       l.unit_price, l.tax_rate, l.planned_disposal_quantity,
         l.destination_bin_location_id)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
@@ -12607,6 +14041,33 @@ comment on function api_unstable.order_cancel(api_unstable.order_cancel_input) i
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION NOT_EDITABLE
 Cancels an open order, or one in progress, of which nothing is shipped and no invoice is left, and its open fulfillment orders. Its units are no longer reserved. What is fulfilled externally is left alone.';
 
+CREATE OR REPLACE FUNCTION api_unstable.order_line_items_returned_quantity(line api_unstable.order_line_items)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (COALESCE(sum(r.received_quantity), (0)::bigint))::integer AS "coalesce"
+    FROM api_unstable.return_order_line_items r
+   WHERE (r.order_line_item_id = (order_line_items_returned_quantity.line).id);
+END;
+grant execute on function api_unstable.order_line_items_returned_quantity(api_unstable.order_line_items) to service_api;
+grant execute on function api_unstable.order_line_items_returned_quantity(api_unstable.order_line_items) to service_writer;
+comment on function api_unstable.order_line_items_returned_quantity(api_unstable.order_line_items) is '
+@notNull
+Units of the line that have come back by returns.';
+
+CREATE OR REPLACE FUNCTION api_unstable.order_reopen(input api_unstable.order_reopen_input)
+ RETURNS api_unstable.order_reopen_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.reopen_order(input.id), null)::api_unstable.order_reopen_payload
+$function$;
+grant execute on function api_unstable.order_reopen(api_unstable.order_reopen_input) to service_writer;
+comment on function api_unstable.order_reopen(api_unstable.order_reopen_input) is '@requiresScopes orders:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION
+Opens a cancelled or completed order again. Its open units are reserved, and its lines can be changed. Cancelled fulfillment orders stay cancelled. An order of which something is shipped is in progress; it is completed when ordersUpsert leaves nothing open, or when the rest is shipped.';
+
 CREATE OR REPLACE FUNCTION api_unstable.order_shipment_complete(input api_unstable.order_shipment_complete_input)
  RETURNS api_unstable.order_shipment_complete_payload
  LANGUAGE plpgsql
@@ -12624,9 +14085,9 @@ end
 $function$;
 grant execute on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) to service_writer;
 comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
+@userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED SOURCING_PLAN_INVALID
 @warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
-Ships everything that is still open of an order. Open fulfillment orders are shipped from the warehouse of their location. Everything else is shipped from the named warehouse, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked in the pick order of their product; batches on hold, expired ones and those short of the promised shelf life are left out. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
+Ships everything that is still open of an order. Open fulfillment orders are shipped from the warehouse of their location. Everything else is shipped from the named warehouse, or as the sourcing rules say. The default warehouse ships the units that the rules leave, and all without rules. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked in the pick order of their product; batches on hold, expired ones and those short of the promised shelf life are left out. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
 
 CREATE OR REPLACE FUNCTION api_unstable.orders_cost_of_goods("order" api_unstable.orders)
  RETURNS double precision
@@ -12636,6 +14097,7 @@ RETURN (valuation.cost_of_order(("order").id))::double precision;
 grant execute on function api_unstable.orders_cost_of_goods(api_unstable.orders) to service_api;
 grant execute on function api_unstable.orders_cost_of_goods(api_unstable.orders) to service_writer;
 comment on function api_unstable.orders_cost_of_goods(api_unstable.orders) is '
+@cost 10
 @requiresScopes valuation:read
 The cost of the goods that the order has received and kept, in the default currency. Null while a price is
 missing, and in the moment after a shipment.';
@@ -12648,6 +14110,7 @@ RETURN (valuation.margin_of_order(("order").id))::double precision;
 grant execute on function api_unstable.orders_margin(api_unstable.orders) to service_api;
 grant execute on function api_unstable.orders_margin(api_unstable.orders) to service_writer;
 comment on function api_unstable.orders_margin(api_unstable.orders) is '
+@cost 10
 @requiresScopes valuation:read
 The net amount of the order less the cost of its goods, in the default currency. Null until all products are
 shipped and their cost is known.';
@@ -12737,7 +14200,33 @@ $function$;
 grant execute on function api_unstable.product_warehouse_configuration_set(api_unstable.product_warehouse_configuration_set_input,jsonb) to service_writer;
 comment on function api_unstable.product_warehouse_configuration_set(api_unstable.product_warehouse_configuration_set_input,jsonb) is '@requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE
-Sets how a product is kept in a warehouse: its usual bin, and when to refill.';
+Sets how a product is kept in a warehouse: its usual bin, when to refill, and what to keep back.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_allows_backorders(product api_unstable.products)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN ledger.allows_backorders((product).id);
+grant execute on function api_unstable.products_allows_backorders(api_unstable.products) to service_api;
+grant execute on function api_unstable.products_allows_backorders(api_unstable.products) to service_writer;
+comment on function api_unstable.products_allows_backorders(api_unstable.products) is '
+@notNull
+Whether units may be reserved that are not there yet.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_available_to_promise(product api_unstable.products, day date DEFAULT NULL::date)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN ((product).available_stock + ledger.expected_units((product).id, NULL::uuid, day));
+grant execute on function api_unstable.products_available_to_promise(api_unstable.products,date) to service_api;
+grant execute on function api_unstable.products_available_to_promise(api_unstable.products,date) to service_writer;
+comment on function api_unstable.products_available_to_promise(api_unstable.products,date) is '
+@notNull
+@requiresScopes supplier_orders:read
+@describe day The day on which the units are needed. By default today.
+Units that can be promised for a day: what is available now, and what open supplier orders bring until then.
+A line counts from its expected date on, or else from the delivery date of its order. Overdue lines count
+from today on, and lines without a date never.';
 
 CREATE OR REPLACE FUNCTION api_unstable.products_physical_stock_as_of(product api_unstable.products, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS integer
@@ -12752,6 +14241,18 @@ comment on function api_unstable.products_physical_stock_as_of(api_unstable.prod
 @describe moment A moment in the past: what had happened by then counts, also if it was booked later.
 How many units all warehouses held then, also in places that were deleted since. Give either sequence or
 moment.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_safety_stock(product api_unstable.products)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN ledger.safety_stock_of((product).id);
+grant execute on function api_unstable.products_safety_stock(api_unstable.products) to service_api;
+grant execute on function api_unstable.products_safety_stock(api_unstable.products) to service_writer;
+comment on function api_unstable.products_safety_stock(api_unstable.products) is '
+@notNull
+Units that are kept back: the safety stock of all warehouses that sell their stock together. The available
+stock is reduced by them, at most to 0.';
 
 CREATE OR REPLACE FUNCTION api_unstable.products_stock_card(product api_unstable.products, since timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, warehouse_id uuid DEFAULT NULL::uuid, bin_location_id uuid DEFAULT NULL::uuid, batch_id uuid DEFAULT NULL::uuid)
  RETURNS api_unstable.stock_card
@@ -12770,6 +14271,7 @@ END;
 grant execute on function api_unstable.products_stock_card(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_api;
 grant execute on function api_unstable.products_stock_card(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_writer;
 comment on function api_unstable.products_stock_card(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) is '
+@cost 10
 @requiresScopes stocks:read
 @gid warehouse_id Warehouse
 @gid bin_location_id BinLocation
@@ -12803,6 +14305,7 @@ END;
 grant execute on function api_unstable.products_stock_card_lines(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_api;
 grant execute on function api_unstable.products_stock_card_lines(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) to service_writer;
 comment on function api_unstable.products_stock_card_lines(api_unstable.products,timestamp with time zone,timestamp with time zone,uuid,uuid,uuid) is '
+@cost 10
 @noFilter
 @gid warehouse_id Warehouse
 @gid bin_location_id BinLocation
@@ -12826,10 +14329,11 @@ END;
 grant execute on function api_unstable.products_stock_value(api_unstable.products,date,double precision,uuid,api_unstable.valuation_method) to service_api;
 grant execute on function api_unstable.products_stock_value(api_unstable.products,date,double precision,uuid,api_unstable.valuation_method) to service_writer;
 comment on function api_unstable.products_stock_value(api_unstable.products,date,double precision,uuid,api_unstable.valuation_method) is '
+@cost 10
 @requiresScopes valuation:read
 @gid warehouse_id Warehouse
 @describe day The day at whose end the stock is valued. By default now.
-@describe sequence The number of the last movement that counts, instead of a day.
+@describe sequence The number of the last movement that counts. Give it or a day, and not both.
 @describe warehouse_id Only what lies in this warehouse: its share of the value.
 @describe method The method, if not the one of the day.
 The value of the stock of the product.';
@@ -12850,6 +14354,247 @@ comment on function api_unstable.products_upsert(api_unstable.products_upsert_in
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
 @warnings PRODUCT_HAS_VARIANTS
 Makes products and changes those that are there, known by their id or number: with prices, translations, images, tags, and variants. Rows that say nothing new change nothing.';
+
+CREATE OR REPLACE FUNCTION api_unstable.propose_cycle_counts(warehouse_id uuid, days_of_a integer DEFAULT 30, days_of_b integer DEFAULT 90, days_of_c integer DEFAULT 365)
+ RETURNS SETOF api_unstable.cycle_count_proposals
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT c.rank,
+     c.stock_id,
+     c.product_id,
+     c.place_warehouse_id,
+     c.bin_location_id,
+     c.value_class,
+     c.last_counted_at,
+     c.due_ratio,
+     c.difference_count
+    FROM erp.cycle_counts(propose_cycle_counts.warehouse_id, GREATEST(propose_cycle_counts.days_of_a, 1), GREATEST(propose_cycle_counts.days_of_b, 1), GREATEST(propose_cycle_counts.days_of_c, 1), 1000) c(rank, stock_id, product_id, place_warehouse_id, bin_location_id, value_class, last_counted_at, due_ratio, difference_count);
+END;
+grant execute on function api_unstable.propose_cycle_counts(uuid,integer,integer,integer) to service_api;
+grant execute on function api_unstable.propose_cycle_counts(uuid,integer,integer,integer) to service_writer;
+comment on function api_unstable.propose_cycle_counts(uuid,integer,integer,integer) is '
+@fieldName cycleCountProposals
+@noFilter
+@gid warehouse_id Warehouse
+@describe warehouse_id The warehouse.
+@describe days_of_a Days after which stock of class A is due again.
+@describe days_of_b The same for class B.
+@describe days_of_c The same for class C.
+Stock of a warehouse that is due for a count, the most urgent first, at most 1,000. It depends on the value of
+the product and on the last count. Stock that an open stocktake counts is left out.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_order_approve(input api_unstable.return_order_approve_input)
+ RETURNS api_unstable.return_order_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, null, null)::api_unstable.return_order_payload
+  from erp.end_return_order(input.id, 'approve')
+$function$;
+grant execute on function api_unstable.return_order_approve(api_unstable.return_order_approve_input) to service_writer;
+comment on function api_unstable.return_order_approve(api_unstable.return_order_approve_input) is '
+@requiresScopes return_orders:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED
+Approves a return: the customer may send the goods. Goods can also arrive before, because parcels do not
+wait.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_order_cancel(input api_unstable.return_order_cancel_input)
+ RETURNS api_unstable.return_order_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, null, null)::api_unstable.return_order_payload
+  from erp.end_return_order(input.id, 'cancel')
+$function$;
+grant execute on function api_unstable.return_order_cancel(api_unstable.return_order_cancel_input) to service_writer;
+comment on function api_unstable.return_order_cancel(api_unstable.return_order_cancel_input) is '
+@requiresScopes return_orders:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION NOT_EDITABLE OUT_OF_RANGE
+Cancels a return of which nothing has arrived: its units can be returned again.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_order_close(input api_unstable.return_order_close_input)
+ RETURNS api_unstable.return_order_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, null, null)::api_unstable.return_order_payload
+  from erp.end_return_order(input.id, 'close')
+$function$;
+grant execute on function api_unstable.return_order_close(api_unstable.return_order_close_input) to service_writer;
+comment on function api_unstable.return_order_close(api_unstable.return_order_close_input) is '
+@requiresScopes return_orders:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION OUT_OF_RANGE
+Closes a return: what has not arrived is missing, and can be returned again. A parcel that arrives later
+opens the return again.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_order_create(input api_unstable.return_order_create_input, changes jsonb)
+ RETURNS api_unstable.return_order_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.create_return_order(changes - 'line_items', array(
+    select row (null, l.fulfillment_line_item_id, l.order_line_item_id, l.product_id, l.batch_id, l.quantity,
+      l.reason, l.wanted_outcome)::erp.return_order_line
+    from unnest(input.line_items) with ordinality l order by l.ordinality
+  )), null, null)::api_unstable.return_order_payload
+$function$;
+grant execute on function api_unstable.return_order_create(api_unstable.return_order_create_input,jsonb) to service_writer;
+comment on function api_unstable.return_order_create(api_unstable.return_order_create_input,jsonb) is '@requiresScopes return_orders:write
+@userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH EXCEEDS_SHIPPED
+Creates a return, with the next number of its range. All returns of a line together never claim more units than were shipped. Goods receipts of type Customer name its lines when the parcel arrives.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_order_refund(input api_unstable.return_order_refund_input)
+ RETURNS api_unstable.return_order_refund_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, erp.refund_return(input.id, case when input.lines is not null then array(
+      select row (l.return_order_line_item_id, l.quantity, l.amount)::erp.refund_line
+      from unnest(input.lines) with ordinality l order by l.ordinality
+    ) end, array(
+      select row (c.order_line_item_id, null, c.amount)::erp.refund_line
+      from unnest(input.charges) with ordinality c order by c.ordinality
+    ), coalesce(input.make_credit_notes, false)), null, null)::api_unstable.return_order_refund_payload
+$function$;
+grant execute on function api_unstable.return_order_refund(api_unstable.return_order_refund_input) to service_writer;
+comment on function api_unstable.return_order_refund(api_unstable.return_order_refund_input) is '@requiresScopes return_orders:write
+@userErrors NOT_FOUND REQUIRED INVALID INVALID_STATE_TRANSITION OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES SCOPE_MISSING
+@warnings DOCUMENT_INCOMPLETE
+Records what the customer gets back for a return, and makes the credit notes if asked to. It is never more than was paid, or than the invoices leave. Nobody is paid by this service.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_order_refuse(input api_unstable.return_order_refuse_input)
+ RETURNS api_unstable.return_order_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, null, null)::api_unstable.return_order_payload
+  from erp.end_return_order(input.id, 'refuse', input.refusal_reason)
+$function$;
+grant execute on function api_unstable.return_order_refuse(api_unstable.return_order_refuse_input) to service_writer;
+comment on function api_unstable.return_order_refuse(api_unstable.return_order_refuse_input) is '
+@requiresScopes return_orders:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED NOT_EDITABLE OUT_OF_RANGE
+Refuses a return of which nothing has arrived. If its parcel arrives anyway, it is a return
+without an order.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_order_update(input api_unstable.return_order_update_input, changes jsonb)
+ RETURNS api_unstable.return_order_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.update_return_order(input.id, changes, case when input.line_items is not null then array(
+    select row (l.id, l.fulfillment_line_item_id, l.order_line_item_id, l.product_id, l.batch_id, l.quantity,
+      l.reason, l.wanted_outcome)::erp.return_order_line
+    from unnest(input.line_items) with ordinality l order by l.ordinality
+  ) end), null, null)::api_unstable.return_order_payload
+$function$;
+grant execute on function api_unstable.return_order_update(api_unstable.return_order_update_input,jsonb) to service_writer;
+comment on function api_unstable.return_order_update(api_unstable.return_order_update_input,jsonb) is '@requiresScopes return_orders:write
+@userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE NOT_UNIQUE NOT_EDITABLE INVALID_STATE_TRANSITION TOO_MANY_LINES BATCH_MISMATCH EXCEEDS_SHIPPED INSUFFICIENT_STOCK BATCH_REQUIRED
+Changes a return and, until it is closed, its lines. A parcel that nobody announced can be matched to its order: units of it that have arrived leave the order then.';
+
+CREATE OR REPLACE FUNCTION api_unstable.return_orders_goods_receipts(return_order api_unstable.return_orders)
+ RETURNS SETOF api_unstable.goods_receipts
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT g.id,
+     g.number,
+     g.type,
+     g.state,
+     g.goods_receipt_date_time,
+     g.warehouse_id,
+     g.supplier_id,
+     g.customer_id,
+     g.user_id,
+     g.currency_id,
+     g.currency_factor,
+     g.currency_factor_origin_type,
+     g.currency_factor_origin_source,
+     g.currency_factor_reference_date,
+     g.currency_factor_captured_at,
+     g.tax_status,
+     g.amount_net,
+     g.amount_total,
+     g.position_price,
+     g.comment
+    FROM api_unstable.goods_receipts g
+   WHERE (g.id IN ( SELECT l.goods_receipt_id
+            FROM api_unstable.goods_receipt_line_items l
+           WHERE (l.return_order_id = (return_orders_goods_receipts.return_order).id)));
+END;
+grant execute on function api_unstable.return_orders_goods_receipts(api_unstable.return_orders) to service_api;
+grant execute on function api_unstable.return_orders_goods_receipts(api_unstable.return_orders) to service_writer;
+comment on function api_unstable.return_orders_goods_receipts(api_unstable.return_orders) is '
+The goods receipts whose lines name the return.';
+
+CREATE OR REPLACE FUNCTION api_unstable.sourcing_rules_set(input api_unstable.sourcing_rules_set_input)
+ RETURNS api_unstable.sourcing_rules_set_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    sourcing.set_rules(input.rules::text[], input.location_ids), null
+  )::api_unstable.sourcing_rules_set_payload
+$function$;
+grant execute on function api_unstable.sourcing_rules_set(api_unstable.sourcing_rules_set_input) to service_writer;
+comment on function api_unstable.sourcing_rules_set(api_unstable.sourcing_rules_set_input) is '@requiresScopes sourcing:write
+@userErrors NOT_UNIQUE NOT_FOUND REQUIRED INVALID TOO_MANY_LINES
+Replaces the rules by which orders are sourced. Each rule orders the locations that earlier rules leave equal. The first location ships what it has, then the rules order the others for what is left. sourcingSimulate shows before what rules would have done. Fulfillment orders that exist stay as they are.';
+
+CREATE OR REPLACE FUNCTION api_unstable.sourcing_simulate(since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, orders integer DEFAULT 200, rules api_unstable.sourcing_rule_kind[] DEFAULT NULL::api_unstable.sourcing_rule_kind[], location_ids uuid[] DEFAULT NULL::uuid[])
+ RETURNS api_unstable.sourcing_simulation
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ROW(s.order_count, s.split_count, s.short_count, s.units, s.short_units, s.actual_order_count, s.actual_split_count, s.actual_units)::api_unstable.sourcing_simulation AS "row"
+    FROM sourcing.simulate(sourcing_simulate.since, sourcing_simulate.until, sourcing_simulate.orders, (sourcing_simulate.rules)::text[], sourcing_simulate.location_ids) s(location_id, order_count, split_count, short_count, units, short_units, actual_order_count, actual_split_count, actual_units)
+   WHERE (s.location_id IS NULL);
+END;
+grant execute on function api_unstable.sourcing_simulate(timestamp with time zone,timestamp with time zone,integer,api_unstable.sourcing_rule_kind[],uuid[]) to service_api;
+grant execute on function api_unstable.sourcing_simulate(timestamp with time zone,timestamp with time zone,integer,api_unstable.sourcing_rule_kind[],uuid[]) to service_writer;
+comment on function api_unstable.sourcing_simulate(timestamp with time zone,timestamp with time zone,integer,api_unstable.sourcing_rule_kind[],uuid[]) is '
+@requiresScopes sourcing:read
+@gid location_ids Location
+@describe since The beginning of the period, by the time of the orders; without it, all orders until then.
+@describe until The end of the period, which is not part of it; without it, the period reaches to now.
+@describe orders The maximum number of orders, up to 1,000: the newest ones of the period.
+@describe rules The rules to try, in their order; without it, the present ones.
+@describe location_ids The locations of the rule priority, in their order.
+Simulates sourcing rules with past orders, and compares them with what happened. Each order
+is planned alone, by the units that lay in the warehouses at its time. Promises and holds of that time are
+not known. sourcingSimulateLocations has the same by location.';
+
+CREATE OR REPLACE FUNCTION api_unstable.sourcing_simulate_locations(since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, orders integer DEFAULT 200, rules api_unstable.sourcing_rule_kind[] DEFAULT NULL::api_unstable.sourcing_rule_kind[], location_ids uuid[] DEFAULT NULL::uuid[])
+ RETURNS SETOF api_unstable.sourcing_simulation_locations
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (row_number() OVER (ORDER BY s.units DESC, s.actual_units DESC))::integer AS row_number,
+     s.location_id,
+     s.order_count,
+     s.split_count,
+     s.short_count,
+     s.units,
+     s.short_units,
+     s.actual_order_count,
+     s.actual_split_count,
+     s.actual_units
+    FROM sourcing.simulate(sourcing_simulate_locations.since, sourcing_simulate_locations.until, sourcing_simulate_locations.orders, (sourcing_simulate_locations.rules)::text[], sourcing_simulate_locations.location_ids) s(location_id, order_count, split_count, short_count, units, short_units, actual_order_count, actual_split_count, actual_units)
+   WHERE (s.location_id IS NOT NULL);
+END;
+grant execute on function api_unstable.sourcing_simulate_locations(timestamp with time zone,timestamp with time zone,integer,api_unstable.sourcing_rule_kind[],uuid[]) to service_api;
+grant execute on function api_unstable.sourcing_simulate_locations(timestamp with time zone,timestamp with time zone,integer,api_unstable.sourcing_rule_kind[],uuid[]) to service_writer;
+comment on function api_unstable.sourcing_simulate_locations(timestamp with time zone,timestamp with time zone,integer,api_unstable.sourcing_rule_kind[],uuid[]) is '
+@noFilter
+@gid location_ids Location
+@describe since The beginning of the period, by the time of the orders; without it, all orders until then.
+@describe until The end of the period, which is not part of it; without it, the period reaches to now.
+@describe orders The maximum number of orders, up to 1,000: the newest ones of the period.
+@describe rules The rules to try, in their order; without it, the present ones.
+@describe location_ids The locations of the rule priority, in their order.
+Returns what each location would have shipped of past orders (sourcingSimulate).';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_adjust(input api_unstable.stock_adjust_input)
  RETURNS api_unstable.stock_payload
@@ -12925,6 +14670,49 @@ comment on function api_unstable.stock_opening_values_set(api_unstable.stock_ope
 @userErrors REQUIRED TOO_MANY_LINES NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE PERIOD_CLOSED
 Says what units are worth that came into stock without a goods receipt: from initialization, from an import, or because a count found them. A value that is there is replaced.';
 
+CREATE OR REPLACE FUNCTION api_unstable.stock_release(input api_unstable.stock_release_input)
+ RETURNS api_unstable.stock_reservation_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (ledger.release_stock(
+    array(select l.id from unnest(input.lines) with ordinality l order by l.ordinality),
+    array(select l.quantity from unnest(input.lines) with ordinality l order by l.ordinality)
+  ), null, null)::api_unstable.stock_reservation_payload
+$function$;
+grant execute on function api_unstable.stock_release(api_unstable.stock_release_input) to service_writer;
+comment on function api_unstable.stock_release(api_unstable.stock_release_input) is '@requiresScopes stocks:write
+@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE NOT_FOUND NOT_UNIQUE INVALID_STATE_TRANSITION
+Releases reserved units, so that others can have them: all lines, or none. A reservation without open units stays as history.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_reservations_missing_quantity(reservation api_unstable.stock_reservations)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN ledger.missing_units((reservation).id);
+grant execute on function api_unstable.stock_reservations_missing_quantity(api_unstable.stock_reservations) to service_api;
+grant execute on function api_unstable.stock_reservations_missing_quantity(api_unstable.stock_reservations) to service_writer;
+comment on function api_unstable.stock_reservations_missing_quantity(api_unstable.stock_reservations) is '
+@notNull
+Units of it that are no longer there, because they were counted down, put on hold or shipped to others. At
+most its open units. Other promises of the same place may lack the same units.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_reserve(input api_unstable.stock_reserve_input)
+ RETURNS api_unstable.stock_reservation_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (ledger.reserve_stock(array(
+    select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, l.quantity, l.batch_id,
+      l.order_line_item_id)::ledger.reservation_line
+    from unnest(input.lines) with ordinality l order by l.ordinality
+  ), input.expires_at, input.reference, input.note), null, null)::api_unstable.stock_reservation_payload
+$function$;
+grant execute on function api_unstable.stock_reserve(api_unstable.stock_reserve_input) to service_writer;
+comment on function api_unstable.stock_reserve(api_unstable.stock_reserve_input) is '@requiresScopes stocks:write
+@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH OVER_FULFILLMENT INSUFFICIENT_STOCK
+Reserves units at a place: all lines, or none. Never more than there is, unless the product allows backorders. The place, the batch, and the available stock of the product must have the units. For an order line the product need not, because the order has reserved them already.';
+
 CREATE OR REPLACE FUNCTION api_unstable.stock_set(input api_unstable.stock_set_input)
  RETURNS api_unstable.stock_payload
  LANGUAGE sql
@@ -12975,10 +14763,11 @@ END;
 grant execute on function api_unstable.stock_valuation(date,double precision,uuid,api_unstable.valuation_method) to service_api;
 grant execute on function api_unstable.stock_valuation(date,double precision,uuid,api_unstable.valuation_method) to service_writer;
 comment on function api_unstable.stock_valuation(date,double precision,uuid,api_unstable.valuation_method) is '
+@cost 200
 @requiresScopes valuation:read
 @gid warehouse_id Warehouse
 @describe day The day at whose end the stock is valued. By default now.
-@describe sequence The number of the last movement that counts, instead of a day.
+@describe sequence The number of the last movement that counts. Give it or a day, and not both.
 @describe warehouse_id Only what lies in this warehouse: its share of the value of each product.
 @describe method The method, if not the one of the day.
 The value of the whole stock. For lists by product and warehouse, make the draft of a report.';
@@ -12992,7 +14781,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.stock_valuation_report_close(api_unstable.stock_valuation_report_close_input) to service_writer;
 comment on function api_unstable.stock_valuation_report_close(api_unstable.stock_valuation_report_close_input) is '@requiresScopes valuation:write
-@userErrors NOT_FOUND PERIOD_CLOSED PRICE_MISSING
+@userErrors NOT_FOUND PERIOD_CLOSED PERIOD_TOO_LONG PRICE_MISSING
 Closes a draft, after it was calculated again. The report gets a number and a hash, and is never changed again. Prices and exchange rates of the goods receipts that it counts can no longer be changed, and products, warehouses, orders and receipts that it counts can no longer be deleted.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_valuation_report_create(input api_unstable.stock_valuation_report_create_input)
@@ -13005,7 +14794,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.stock_valuation_report_create(api_unstable.stock_valuation_report_create_input) to service_writer;
 comment on function api_unstable.stock_valuation_report_create(api_unstable.stock_valuation_report_create_input) is '@requiresScopes valuation:write
-@userErrors INVALID PERIOD_CLOSED
+@userErrors INVALID PERIOD_CLOSED PERIOD_TOO_LONG
 Makes the draft of a stock valuation report. There is one draft at most: it replaces the one before. A draft shows values and faults as of when it was made; make it again after you corrected prices.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_valuation_report_void(input api_unstable.stock_valuation_report_void_input)
@@ -13046,6 +14835,112 @@ comment on function api_unstable.stocks_quantity_as_of(api_unstable.stocks,doubl
 @describe sequence The number of a stock movement: all with this number or a smaller one count.
 @describe moment A moment in the past: what had happened by then counts, also if it was booked later.
 How many units lay in the place then; null for orders and special places. Give either sequence or moment.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocktake_approve(input api_unstable.stocktake_approve_input)
+ RETURNS api_unstable.stocktake_approve_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, a.approved_count, a.remaining_count, null, null)
+    ::api_unstable.stocktake_approve_payload
+  from erp.approve_stocktake(input.id, input.line_ids, input.reason, input.comment, input.approver_name) a
+$function$;
+grant execute on function api_unstable.stocktake_approve(api_unstable.stocktake_approve_input) to service_writer;
+comment on function api_unstable.stocktake_approve(api_unstable.stocktake_approve_input) is '@requiresScopes stocktake_results:write
+@userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE TOO_MANY_LINES NOT_COUNTED RECOUNT_REQUIRED SELF_APPROVAL INSUFFICIENT_STOCK SERIAL_NUMBER_IN_STOCK BATCH_REQUIRED PRODUCT_HAS_VARIANTS INVALID_STATE_TRANSITION
+@warnings COUNT_SUPERSEDED STOCK_PROMISED
+Approves counts and books them by the process stocktaking, as stockSet with countedAt does: the stock becomes the count and what moved since. The reference of the bookings is the number of the stocktake. A credential or person that counted a position cannot approve it.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocktake_cancel(input api_unstable.stocktake_cancel_input)
+ RETURNS api_unstable.stocktake_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.cancel_stocktake(input.id), null)::api_unstable.stocktake_payload
+$function$;
+grant execute on function api_unstable.stocktake_cancel(api_unstable.stocktake_cancel_input) to service_writer;
+comment on function api_unstable.stocktake_cancel(api_unstable.stocktake_cancel_input) is '@requiresScopes stocktake_results:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION
+Cancels a stocktake. Positions that were approved stay booked, all others are dropped.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocktake_create(input api_unstable.stocktake_create_input)
+ RETURNS api_unstable.stocktake_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.create_stocktake(
+    jsonb_populate_record(null::erp.stocktake, to_jsonb(input)), input.bin_location_ids, input.product_ids,
+    input.batch_ids, input.sheets, input.lines_per_sheet, coalesce(input.includes_empty_bins, false)
+  ), null)::api_unstable.stocktake_payload
+$function$;
+grant execute on function api_unstable.stocktake_create(api_unstable.stocktake_create_input) to service_writer;
+comment on function api_unstable.stocktake_create(api_unstable.stocktake_create_input) is '@requiresScopes stocktake_results:write
+@userErrors NOT_FOUND INVALID OUT_OF_RANGE TOO_MANY_LINES IN_OTHER_STOCKTAKE
+Begins a stocktake. Its positions are what lies in its scope now: each product in each place, and each batch of tracked products; at most 20,000. Sheets divide them by places. Goods may move while people count.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocktake_recount(input api_unstable.stocktake_recount_input)
+ RETURNS api_unstable.stocktake_sheet_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.recount_stocktake(input.id, input.line_ids), null, null)
+    ::api_unstable.stocktake_sheet_payload
+$function$;
+grant execute on function api_unstable.stocktake_recount(api_unstable.stocktake_recount_input) to service_writer;
+comment on function api_unstable.stocktake_recount(api_unstable.stocktake_recount_input) is '@requiresScopes stocktake_results:write
+@userErrors NOT_FOUND INVALID TOO_MANY_LINES INVALID_STATE_TRANSITION
+Makes a sheet for another count by another person: of differences beyond a bound, or of positions that the approver does not believe.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocktake_sheet_submit(input api_unstable.stocktake_sheet_submit_input)
+ RETURNS api_unstable.stocktake_sheet_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.submit_stocktake_sheet(input.sheet_id, input.counter_name, array(
+    select row ((l.place).warehouse_id, (l.place).bin_location_id, l.product_id, l.batch_id, l.quantity,
+      coalesce(l.counted_at, n.moment), coalesce(l.is_empty, false))::erp.stocktake_reading
+    from unnest(input.lines) with ordinality l cross join (select ledger.moment()) n (moment)
+    order by l.ordinality
+  ), coalesce(input.is_complete, false)), null, null)::api_unstable.stocktake_sheet_payload
+$function$;
+grant execute on function api_unstable.stocktake_sheet_submit(api_unstable.stocktake_sheet_submit_input) to service_writer;
+comment on function api_unstable.stocktake_sheet_submit(api_unstable.stocktake_sheet_submit_input) is '@requiresScopes stocktakes:write
+@userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES BATCH_REQUIRED BATCH_MISMATCH PRODUCT_HAS_VARIANTS NOT_ON_SHEET OUT_OF_SCOPE IN_OTHER_STOCKTAKE NOT_COUNTED NOT_EDITABLE SAME_PERSON INVALID_STATE_TRANSITION
+@warnings COUNT_SUPERSEDED
+Takes counts of one person: of lines of the sheet, and of units that nobody expected there. Calls may arrive late, in any order and more than once: of a position the count with the latest countedAt is valid, until the sheet is complete.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocktake_sheets_open_count(sheet api_unstable.stocktake_sheets)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (count(*))::integer AS count
+    FROM api_unstable.stocktake_counts c
+   WHERE ((c.sheet_id = (stocktake_sheets_open_count.sheet).id) AND (NOT c.is_counted));
+END;
+grant execute on function api_unstable.stocktake_sheets_open_count(api_unstable.stocktake_sheets) to service_api;
+grant execute on function api_unstable.stocktake_sheets_open_count(api_unstable.stocktake_sheets) to service_writer;
+comment on function api_unstable.stocktake_sheets_open_count(api_unstable.stocktake_sheets) is '
+@requiresScopes stocktakes:read
+@notNull
+Positions of the sheet that nobody has counted yet.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stocktakes_progress(stocktake api_unstable.stocktakes)
+ RETURNS api_unstable.stocktake_progress
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ROW((count(*))::integer, (count(s.completed_at))::integer, (COALESCE(sum(( SELECT count(*) AS count
+            FROM api_unstable.stocktake_counts c
+           WHERE ((c.sheet_id = s.id) AND (NOT c.is_counted)))), (0)::numeric))::integer)::api_unstable.stocktake_progress AS "row"
+    FROM api_unstable.stocktake_sheets s
+   WHERE (s.stocktake_id = (stocktakes_progress.stocktake).id);
+END;
+grant execute on function api_unstable.stocktakes_progress(api_unstable.stocktakes) to service_api;
+grant execute on function api_unstable.stocktakes_progress(api_unstable.stocktakes) to service_writer;
+comment on function api_unstable.stocktakes_progress(api_unstable.stocktakes) is '
+@requiresScopes stocktakes:read
+How far people have counted.';
 
 CREATE OR REPLACE FUNCTION api_unstable.supplier_order_cancel(input api_unstable.supplier_order_cancel_input)
  RETURNS api_unstable.supplier_order_payload
@@ -13213,6 +15108,20 @@ comment on function api_unstable.warehouse_delete(api_unstable.warehouse_delete_
 @userErrors NOT_FOUND WAREHOUSE_NOT_EMPTY REFERENCE_IN_USE INVALID
 Deletes an empty warehouse with its bins, its location and the settings of products there. Movements of stock that passed through it are kept; they no longer name it. The default warehouse cannot be deleted, nor one that goods are being received in or that has orders to fulfill.';
 
+CREATE OR REPLACE FUNCTION api_unstable.warehouse_stocks_available_to_promise(stock api_unstable.warehouse_stocks, day date DEFAULT NULL::date)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN ((stock).available_quantity + ledger.expected_units((stock).product_id, (stock).warehouse_id, day));
+grant execute on function api_unstable.warehouse_stocks_available_to_promise(api_unstable.warehouse_stocks,date) to service_api;
+grant execute on function api_unstable.warehouse_stocks_available_to_promise(api_unstable.warehouse_stocks,date) to service_writer;
+comment on function api_unstable.warehouse_stocks_available_to_promise(api_unstable.warehouse_stocks,date) is '
+@notNull
+@requiresScopes supplier_orders:read
+@describe day The day on which the units are needed. By default today.
+Units that can be promised from the warehouse for a day: what is available there now, and what open supplier
+orders for this warehouse bring until then. Product.availableToPromise says which lines count.';
+
 CREATE OR REPLACE FUNCTION api_unstable.warehouse_stocks_quantity_as_of(stock api_unstable.warehouse_stocks, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS integer
  LANGUAGE sql
@@ -13250,6 +15159,7 @@ BEGIN ATOMIC
      s.quantity,
      s.reserved_quantity,
      s.held_quantity,
+     s.safety_stock,
      s.available_quantity,
      s.created_at,
      s.updated_at
@@ -14889,6 +16799,13 @@ BEGIN ATOMIC
    WHERE ((k.secret IS NOT NULL) AND ((k.retires_at IS NULL) OR (k.retires_at > now())))
    GROUP BY (auth.secrets_key_id(k.secret))
  UNION ALL
+  SELECT 'valuation key'::text,
+     auth.secrets_key_id(k.secret) AS secrets_key_id,
+     count(*) AS count
+    FROM valuation.signing_key k
+   WHERE (k.retired_at IS NULL)
+   GROUP BY (auth.secrets_key_id(k.secret))
+ UNION ALL
   SELECT 'webhook secret'::text,
      auth.secrets_key_id(w.secret) AS secrets_key_id,
      count(*) AS count
@@ -15753,7 +17670,7 @@ create type erp.goods_receipt_line as (
   planned_disposal_quantity integer,
   destination_bin_location_id uuid
 );
-comment on type erp.goods_receipt_line is 'A line of a goods receipt as it is to be; with the id of one that is there, or without.';
+comment on type erp.goods_receipt_line is 'A line of a goods receipt as it is to be; with the id of one that is there, or without. The return may be given by its line: return_order_id is the id of either.';
 
 create domain erp.localized_text as jsonb constraint localized_text_has_the_default_locale CHECK (erp.is_localized_text(VALUE));
 comment on type erp.localized_text is 'A text in several languages: an object from locale to text. The default, en-GB, is always there.';
@@ -15786,6 +17703,35 @@ create type erp.receipt_part as (
 );
 comment on type erp.receipt_part is 'A part of a goods receipt''s line, for one line of a supplier order or for none (erp.allotment). The first part keeps the id of its line. named_order_id is the order that the line named.';
 
+create type erp.refund_line as (
+  return_order_line_item_id uuid,
+  quantity integer,
+  amount numeric
+);
+comment on type erp.refund_line is 'A wish to refund a line of a return: units, an amount with tax, or both.';
+
+create type erp.refunded_line as (
+  n bigint,
+  return_order_line_item_id uuid,
+  order_line_item_id uuid,
+  quantity integer,
+  amount numeric,
+  is_given boolean
+);
+comment on type erp.refunded_line is 'A refund of a line of a return, or of another line of its order: units and an amount with tax. is_given says that the caller named the amount.';
+
+create type erp.return_order_line as (
+  id uuid,
+  fulfillment_line_item_id uuid,
+  order_line_item_id uuid,
+  product_id uuid,
+  batch_id uuid,
+  quantity integer,
+  reason text,
+  wanted_outcome text
+);
+comment on type erp.return_order_line is 'A line of a return as it is to be; with the id of one that is there, or without.';
+
 create type erp.shipment as (
   order_id uuid,
   fulfillments uuid[],
@@ -15810,6 +17756,17 @@ create type erp.shipping_place as (
   batch_id uuid
 );
 comment on type erp.shipping_place is 'The nth place that units of a line are taken from. Lines and places are numbered from 1.';
+
+create type erp.stocktake_reading as (
+  warehouse_id uuid,
+  bin_location_id uuid,
+  product_id uuid,
+  batch_id uuid,
+  quantity integer,
+  counted_at timestamp with time zone,
+  is_empty boolean
+);
+comment on type erp.stocktake_reading is 'A count of one person in a place: units of a product, or that nothing else is there.';
 
 create type erp.supplier_order_line as (
   id uuid,
@@ -15853,11 +17810,14 @@ create table erp.batch (
   is_held boolean default false not null,
   held_at timestamp(0) with time zone,
   hold_reason text collate "C",
+  stock_state text collate "C" default 'sellable'::text not null,
+  is_expired boolean default false not null,
   constraint batch_and_product_belong_together UNIQUE (product_id, id),
   constraint batch_best_before_date_is_plausible CHECK (((best_before_date >= '1900-01-01'::date) AND (best_before_date <= '9999-12-31'::date))) NOT ENFORCED,
   constraint batch_comment_length CHECK ((length(comment) <= 10000)) NOT ENFORCED,
   constraint batch_has_a_reason_only_on_hold CHECK ((is_held OR (hold_reason IS NULL))) NOT ENFORCED,
   constraint batch_hold_reason_length CHECK ((length(hold_reason) <= 1000)) NOT ENFORCED,
+  constraint batch_is_held_by_its_state CHECK ((is_held = (stock_state <> 'sellable'::text))) NOT ENFORCED,
   constraint batch_is_held_since_a_moment CHECK ((is_held = (held_at IS NOT NULL))) NOT ENFORCED,
   constraint batch_is_produced_before_it_expires CHECK ((production_date <= best_before_date)) NOT ENFORCED,
   constraint batch_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT ENFORCED,
@@ -15866,10 +17826,12 @@ create table erp.batch (
   constraint batch_pkey PRIMARY KEY (id),
   constraint batch_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint batch_production_date_is_plausible CHECK (((production_date >= '1900-01-01'::date) AND (production_date <= '9999-12-31'::date))) NOT ENFORCED,
+  constraint batch_stock_state_is_known CHECK ((stock_state = ANY (ARRAY['sellable'::text, 'quality_control'::text, 'damaged'::text]))) NOT ENFORCED,
   constraint batch_supplier_lot_length CHECK ((length(supplier_lot) <= 255)) NOT ENFORCED
 );
 CREATE INDEX batch_best_before_date_id_idx ON erp.batch USING btree (best_before_date, id);
 CREATE INDEX batch_held_at_id_idx ON erp.batch USING btree (held_at, id);
+CREATE INDEX batch_is_expired_best_before_date_idx ON erp.batch USING btree (is_expired, best_before_date);
 CREATE INDEX batch_number_id_idx ON erp.batch USING btree (number, id);
 CREATE INDEX batch_search_idx ON erp.batch USING gin (lower((number COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX batch_supplier_lot_id_idx ON erp.batch USING btree (supplier_lot, id);
@@ -15878,9 +17840,10 @@ CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE A
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.batch FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.batch REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_held_stock();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER keep_figures_of_state BEFORE INSERT OR UPDATE OF is_held, held_at, hold_reason, stock_state, best_before_date, is_expired ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.keep_batch_state();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason, stock_state, is_expired ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_batch();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number, comment, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number, comment, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason, stock_state, is_expired ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
 alter table erp.batch enable row level security;
 create policy batch_insert_writer on erp.batch for insert to service_writer with check (true);
 create policy batch_select_api on erp.batch for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope));
@@ -15896,11 +17859,11 @@ grant select on table erp.batch to service_booker;
 grant select on table erp.batch to service_ledger;
 grant select on table erp.batch to service_registrar;
 grant insert, select on table erp.batch to service_writer;
-grant select (id, product_id, number, comment, physical_stock, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason) on table erp.batch to service_api;
+grant select (id, product_id, number, comment, physical_stock, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason, stock_state, is_expired) on table erp.batch to service_api;
 grant update (physical_stock, updated_at) on table erp.batch to service_booker;
-grant update (physical_stock) on table erp.batch to service_ledger;
+grant update (physical_stock, is_expired) on table erp.batch to service_ledger;
 grant select (id, product_id, number) on table erp.batch to service_searcher;
-grant update (number, comment, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason) on table erp.batch to service_writer;
+grant update (number, comment, best_before_date, production_date, supplier_lot, is_held, held_at, hold_reason, stock_state) on table erp.batch to service_writer;
 comment on table erp.batch is 'Lots of a product that were made or bought together.';
 comment on column erp.batch.product_id is 'Product that the batch is of.';
 comment on column erp.batch.number is 'Number of the batch, unique for its product.';
@@ -15912,12 +17875,15 @@ comment on column erp.batch.supplier_lot is 'The supplier''s number of the lot.'
 comment on column erp.batch.is_held is 'Whether the batch is on hold: its units are not picked, not promised and not available.';
 comment on column erp.batch.held_at is 'When the batch was put on hold; null when it is not on hold.';
 comment on column erp.batch.hold_reason is 'Why the batch is on hold.';
+comment on column erp.batch.stock_state is 'State of the units of the batch. It is sellable unless the batch is on hold.';
+comment on column erp.batch.is_expired is 'Whether the best-before date has passed, in the merchant''s time zone: the units are not available. Follows within an hour of the day''s end.';
 comment on constraint batch_best_before_date_is_plausible on erp.batch is '@userError OUT_OF_RANGE best_before_date
 The year must be between 1900 and 9999.';
 comment on constraint batch_comment_length on erp.batch is '@userError OUT_OF_RANGE comment
 The text has more than 10,000 characters.';
 comment on constraint batch_has_a_reason_only_on_hold on erp.batch is '@internal erp.hold_batches() clears the reason';
 comment on constraint batch_hold_reason_length on erp.batch is '@internal erp.hold_batches() refuses longer ones';
+comment on constraint batch_is_held_by_its_state on erp.batch is '@internal erp.keep_batch_state() sets one by the other';
 comment on constraint batch_is_held_since_a_moment on erp.batch is '@internal erp.hold_batches() sets both';
 comment on constraint batch_is_produced_before_it_expires on erp.batch is '@userError INVALID production_date
 The production date is after the best-before date.';
@@ -15928,8 +17894,10 @@ Another batch of the product has this number.';
 comment on constraint batch_physical_stock_is_not_negative on erp.batch is '@internal new products have no stock';
 comment on constraint batch_production_date_is_plausible on erp.batch is '@userError OUT_OF_RANGE production_date
 The year must be between 1900 and 9999.';
+comment on constraint batch_stock_state_is_known on erp.batch is '@internal an enum in the API';
 comment on constraint batch_supplier_lot_length on erp.batch is '@userError OUT_OF_RANGE supplier_lot
 The text has more than 255 characters.';
+comment on index erp.batch_is_expired_best_before_date_idx is 'For erp.expire_batches.';
 comment on index erp.batch_search_idx is 'create index concurrently batch_search_idx on erp.batch using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.batch_tag (
@@ -15957,19 +17925,24 @@ create table erp.bin_location (
   "position" integer,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  stock_state text collate "C" default 'sellable'::text not null,
   constraint bin_location_and_warehouse_belong_together UNIQUE (warehouse_id, id),
   constraint bin_location_code_is_not_blank CHECK ((NOT erp.is_blank(code))),
   constraint bin_location_code_is_not_too_long CHECK ((length(code) <= 100)),
   constraint bin_location_code_is_unique_per_warehouse UNIQUE (warehouse_id, code),
   constraint bin_location_pkey PRIMARY KEY (id),
+  constraint bin_location_stock_state_is_known CHECK ((stock_state = ANY (ARRAY['sellable'::text, 'quality_control'::text, 'damaged'::text]))),
   constraint bin_location_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
 CREATE INDEX bin_location_code_id_idx ON erp.bin_location USING btree (code, id);
 CREATE INDEX bin_location_search_idx ON erp.bin_location USING gin (lower((code COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.bin_location FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.bin_location REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_figures AFTER UPDATE OF stock_state ON erp.bin_location FOR EACH ROW WHEN (((old.stock_state = 'sellable'::text) <> (new.stock_state = 'sellable'::text))) EXECUTE FUNCTION ledger.keep_bin_state();
+CREATE TRIGGER keep_figures_first BEFORE UPDATE OF stock_state ON erp.bin_location FOR EACH ROW WHEN (((old.stock_state = 'sellable'::text) <> (new.stock_state = 'sellable'::text))) EXECUTE FUNCTION ledger.keep_bin_state();
 CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
 CREATE TRIGGER keep_former_place_of_moved BEFORE UPDATE OF warehouse_id ON erp.bin_location FOR EACH ROW WHEN ((old.warehouse_id <> new.warehouse_id)) EXECUTE FUNCTION ledger.keep_former_place();
+CREATE TRIGGER keep_reservations AFTER UPDATE OF warehouse_id ON erp.bin_location FOR EACH ROW WHEN ((old.warehouse_id <> new.warehouse_id)) EXECUTE FUNCTION ledger.keep_reservations_of_bin();
 CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER require_empty_place_before_move BEFORE UPDATE OF warehouse_id ON erp.bin_location FOR EACH ROW WHEN ((old.warehouse_id <> new.warehouse_id)) EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -15989,21 +17962,23 @@ grant select on table erp.bin_location to service_booker;
 grant select on table erp.bin_location to service_ledger;
 grant select on table erp.bin_location to service_registrar;
 grant delete, insert, select on table erp.bin_location to service_writer;
-grant select (id, warehouse_id, code, "position", created_at, updated_at) on table erp.bin_location to service_api;
+grant select (id, warehouse_id, code, "position", created_at, updated_at, stock_state) on table erp.bin_location to service_api;
 grant update (updated_at) on table erp.bin_location to service_ledger;
 grant select (id, warehouse_id) on table erp.bin_location to service_recorder;
 grant select (id, code) on table erp.bin_location to service_searcher;
-grant update (code, "position") on table erp.bin_location to service_writer;
+grant update (code, "position", stock_state) on table erp.bin_location to service_writer;
 comment on table erp.bin_location is 'Smallest places in a warehouse that have an address of their own.';
 comment on column erp.bin_location.warehouse_id is 'Warehouse that the bin is in.';
 comment on column erp.bin_location.code is 'Label of the bin, unique in its warehouse.';
 comment on column erp.bin_location."position" is 'Place on the pick route; lower is visited first.';
+comment on column erp.bin_location.stock_state is 'State of the units in the bin. Unless it is sellable, they are not picked, not promised, not available.';
 comment on constraint bin_location_code_is_not_blank on erp.bin_location is '@userError INVALID code
 The code is blank.';
 comment on constraint bin_location_code_is_not_too_long on erp.bin_location is '@userError OUT_OF_RANGE code
 The code has more than 100 characters.';
 comment on constraint bin_location_code_is_unique_per_warehouse on erp.bin_location is '@userError NOT_UNIQUE code
 Another bin of the warehouse has this code.';
+comment on constraint bin_location_stock_state_is_known on erp.bin_location is '@internal an enum in the API';
 comment on index erp.bin_location_search_idx is 'create index concurrently bin_location_search_idx on erp.bin_location using gin ((lower((code::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.bin_location_tag (
@@ -16542,6 +18517,8 @@ create table erp.fulfillment_order (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   hold_comment text,
+  division_count integer default 0 not null,
+  was_cancelled_with_order boolean default false not null,
   constraint fulfillment_order_destination_order_id_fkey FOREIGN KEY (destination_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
   constraint fulfillment_order_external_has_no_warehouse_location CHECK (((type <> 'ExternalToOrder'::text) OR (source_warehouse_location_id IS NULL))) NOT ENFORCED,
   constraint fulfillment_order_external_name_only_on_external CHECK (((type = 'ExternalToOrder'::text) OR (external_location_name IS NULL))) NOT ENFORCED,
@@ -16586,7 +18563,7 @@ grant insert, select on table erp.fulfillment_order to service_writer;
 grant select (id, number, type, state, is_partially_fulfilled, destination_order_id, source_warehouse_location_id, external_location_name, shipping_method_id, shipping_method_name, shipping_address, storefront_id, created_at, updated_at, hold_comment) on table erp.fulfillment_order to service_api;
 grant update (state, is_partially_fulfilled) on table erp.fulfillment_order to service_booker;
 grant update (is_partially_fulfilled) on table erp.fulfillment_order to service_ledger;
-grant update (state, state_before_hold, is_partially_fulfilled, hold_comment) on table erp.fulfillment_order to service_writer;
+grant update (state, state_before_hold, is_partially_fulfilled, source_warehouse_location_id, hold_comment, division_count, was_cancelled_with_order) on table erp.fulfillment_order to service_writer;
 comment on table erp.fulfillment_order is 'Lines of one order, in given quantities, that one location is to ship.';
 comment on column erp.fulfillment_order.number is 'Number of the fulfillment order.';
 comment on column erp.fulfillment_order.type is 'Kind of location that ships: one of the merchant''s own, or one outside the system.';
@@ -16600,6 +18577,8 @@ comment on column erp.fulfillment_order.shipping_method_name is 'Name of the way
 comment on column erp.fulfillment_order.shipping_address is 'Address as it was when the fulfillment order was made; null when the order had none. An object with the keys company, department, firstName, lastName, street, additionalAddressLine1, additionalAddressLine2, zipcode, city, countryName, countryIso, countryStateName, countryStateShortCode and phoneNumber, each a string or null.';
 comment on column erp.fulfillment_order.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on column erp.fulfillment_order.hold_comment is 'Why it is on hold, in the words of the person who put it there; null when it is not, or without a reason.';
+comment on column erp.fulfillment_order.division_count is 'How often units were taken out of it and put into others, by fulfillmentOrderMove or fulfillmentOrderSplit.';
+comment on column erp.fulfillment_order.was_cancelled_with_order is 'Whether it was cancelled because the whole order was. The location may ship the order if it is reopened.';
 comment on constraint fulfillment_order_destination_order_id_fkey on erp.fulfillment_order is '@internal set by functions';
 comment on constraint fulfillment_order_external_has_no_warehouse_location on erp.fulfillment_order is '@internal assign() makes none of another type';
 comment on constraint fulfillment_order_external_name_only_on_external on erp.fulfillment_order is '@internal assign() makes none of another type';
@@ -16665,6 +18644,7 @@ CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_order_line_item
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF fulfilled_quantity ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_fulfillment_order_line_item();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_fulfillment_order_line_item();
 alter table erp.fulfillment_order_line_item enable row level security;
+create policy fulfillment_order_line_item_delete_writer on erp.fulfillment_order_line_item for delete to service_writer using (true);
 create policy fulfillment_order_line_item_insert_booker on erp.fulfillment_order_line_item for insert to service_booker with check (true);
 create policy fulfillment_order_line_item_insert_writer on erp.fulfillment_order_line_item for insert to service_writer with check (true);
 create policy fulfillment_order_line_item_select_api on erp.fulfillment_order_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
@@ -16673,12 +18653,14 @@ create policy fulfillment_order_line_item_select_ledger on erp.fulfillment_order
 create policy fulfillment_order_line_item_select_writer on erp.fulfillment_order_line_item for select to service_writer using (true);
 create policy fulfillment_order_line_item_update_booker on erp.fulfillment_order_line_item for update to service_booker using (true) with check (true);
 create policy fulfillment_order_line_item_update_ledger on erp.fulfillment_order_line_item for update to service_ledger using (true) with check (true);
+create policy fulfillment_order_line_item_update_writer on erp.fulfillment_order_line_item for update to service_writer using (true) with check (true);
 grant insert, select on table erp.fulfillment_order_line_item to service_booker;
 grant select on table erp.fulfillment_order_line_item to service_ledger;
-grant insert, select on table erp.fulfillment_order_line_item to service_writer;
+grant delete, insert, select on table erp.fulfillment_order_line_item to service_writer;
 grant select (id, fulfillment_order_id, destination_order_line_item_id, product_id, quantity, storefront_id) on table erp.fulfillment_order_line_item to service_api;
 grant update (fulfilled_quantity) on table erp.fulfillment_order_line_item to service_booker;
 grant update (fulfilled_quantity) on table erp.fulfillment_order_line_item to service_ledger;
+grant update (quantity) on table erp.fulfillment_order_line_item to service_writer;
 comment on table erp.fulfillment_order_line_item is 'Units of order lines that a fulfillment order has to ship.';
 comment on column erp.fulfillment_order_line_item.quantity is 'Units of the order line that are assigned here, including fulfilled ones.';
 comment on column erp.fulfillment_order_line_item.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
@@ -16770,6 +18752,7 @@ CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.goods_rece
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.goods_receipt REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_counted BEFORE DELETE ON erp.goods_receipt FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
 CREATE TRIGGER keep_figures AFTER UPDATE OF currency_factor ON erp.goods_receipt FOR EACH ROW WHEN ((old.currency_factor IS DISTINCT FROM new.currency_factor)) EXECUTE FUNCTION erp.keep_currency_factor();
+CREATE TRIGGER keep_figures_of_returns AFTER UPDATE OF state ON erp.goods_receipt FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.type = 'Customer'::text))) EXECUTE FUNCTION erp.keep_return_receipt();
 CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.goods_receipt FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
 CREATE TRIGGER keep_tax_status BEFORE UPDATE OF tax_status, type ON erp.goods_receipt FOR EACH ROW WHEN (((new.tax_status IS DISTINCT FROM old.tax_status) OR (new.type IS DISTINCT FROM old.type))) EXECUTE FUNCTION valuation.keep_tax_status();
 CREATE TRIGGER require_one_supplier AFTER UPDATE OF supplier_id ON erp.goods_receipt FOR EACH ROW WHEN (((new.supplier_id IS DISTINCT FROM old.supplier_id) AND (new.supplier_id IS NOT NULL))) EXECUTE FUNCTION erp.require_one_supplier();
@@ -16779,11 +18762,13 @@ create policy goods_receipt_delete_writer on erp.goods_receipt for delete to ser
 create policy goods_receipt_insert_writer on erp.goods_receipt for insert to service_writer with check (true);
 create policy goods_receipt_select_api on erp.goods_receipt for select to service_api using (( SELECT auth.has_scope(VARIADIC '{goods_receipts:read}'::text[]) AS has_scope));
 create policy goods_receipt_select_keeper on erp.goods_receipt for select to service_keeper using (true);
+create policy goods_receipt_select_ledger on erp.goods_receipt for select to service_ledger using (true);
 create policy goods_receipt_select_registrar on erp.goods_receipt for select to service_registrar using (true);
 create policy goods_receipt_select_searcher on erp.goods_receipt for select to service_searcher using (true);
 create policy goods_receipt_select_writer on erp.goods_receipt for select to service_writer using (true);
 create policy goods_receipt_update_keeper on erp.goods_receipt for update to service_keeper using (true) with check (true);
 create policy goods_receipt_update_writer on erp.goods_receipt for update to service_writer using (true) with check (true);
+grant select on table erp.goods_receipt to service_ledger;
 grant select on table erp.goods_receipt to service_registrar;
 grant delete, insert, select on table erp.goods_receipt to service_writer;
 grant select (id, number, type, state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, user_id, currency_id, currency_factor, currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment) on table erp.goods_receipt to service_api;
@@ -16851,15 +18836,20 @@ create table erp.goods_receipt_line_item (
   tax_rate numeric,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  return_order_line_item_id uuid,
+  quarantined_quantity integer default 0 not null,
+  disposed_quantity integer default 0 not null,
   constraint goods_receipt_line_item_batch_is_of_the_product FOREIGN KEY (product_id, batch_id) REFERENCES erp.batch(product_id, id) ON DELETE SET NULL (batch_id),
   constraint goods_receipt_line_item_destination_bin_location_id_fkey FOREIGN KEY (destination_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_disposes_no_more_than_received CHECK (((planned_disposal_quantity >= 0) AND (planned_disposal_quantity <= GREATEST(quantity, 0)))),
   constraint goods_receipt_line_item_goods_receipt_id_fkey FOREIGN KEY (goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE CASCADE,
   constraint goods_receipt_line_item_has_one_price_source CHECK (((unit_price IS NOT NULL) OR (unit_price_in_default_currency IS NULL))),
+  constraint goods_receipt_line_item_has_what_it_lost CHECK (((quarantined_quantity >= 0) AND (disposed_quantity >= 0) AND ((quarantined_quantity + disposed_quantity) <= GREATEST(quantity, 0)))),
   constraint goods_receipt_line_item_pkey PRIMARY KEY (id),
   constraint goods_receipt_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_quantity_is_not_zero CHECK ((quantity <> 0)),
   constraint goods_receipt_line_item_return_order_id_fkey FOREIGN KEY (return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL,
+  constraint goods_receipt_line_item_return_order_line_item_id_fkey FOREIGN KEY (return_order_line_item_id) REFERENCES erp.return_order_line_item(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_supplier_order_line_item_id_fkey FOREIGN KEY (supplier_order_line_item_id) REFERENCES erp.supplier_order_line_item(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))),
@@ -16871,9 +18861,14 @@ CREATE INDEX goods_receipt_line_item_goods_receipt_id_id_idx ON erp.goods_receip
 CREATE INDEX goods_receipt_line_item_id_idx ON erp.goods_receipt_line_item USING btree (id) WHERE ((unit_price IS NOT NULL) AND (unit_price_in_default_currency IS NULL));
 CREATE INDEX goods_receipt_line_item_product_id_batch_id_idx ON erp.goods_receipt_line_item USING btree (product_id, batch_id);
 CREATE INDEX goods_receipt_line_item_return_order_id_id_idx ON erp.goods_receipt_line_item USING btree (return_order_id, id);
+CREATE INDEX goods_receipt_line_item_return_order_line_item_id_idx ON erp.goods_receipt_line_item USING btree (return_order_line_item_id, id) WHERE (return_order_line_item_id IS NOT NULL);
 CREATE INDEX goods_receipt_line_item_supplier_order_id_id_idx ON erp.goods_receipt_line_item USING btree (supplier_order_id, id);
 CREATE INDEX goods_receipt_line_item_supplier_order_line_item_id_id_idx ON erp.goods_receipt_line_item USING btree (supplier_order_line_item_id, id);
+CREATE TRIGGER fill_return_line BEFORE INSERT OR UPDATE OF product_id, return_order_id, return_order_line_item_id ON erp.goods_receipt_line_item FOR EACH ROW WHEN ((new.return_order_line_item_id IS NOT NULL)) EXECUTE FUNCTION erp.fill_returned_line();
 CREATE TRIGGER keep_figures BEFORE INSERT OR UPDATE OF unit_price, goods_receipt_id, quantity, unit_price_in_default_currency ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION erp.keep_default_currency_price();
+CREATE TRIGGER keep_figures_of_returns_delete AFTER DELETE ON erp.goods_receipt_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_return_receipts();
+CREATE TRIGGER keep_figures_of_returns_insert AFTER INSERT ON erp.goods_receipt_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_return_receipts();
+CREATE TRIGGER keep_figures_of_returns_update AFTER UPDATE ON erp.goods_receipt_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_return_receipts();
 CREATE TRIGGER keep_prices_on_delete BEFORE DELETE ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION valuation.keep_prices();
 CREATE TRIGGER keep_prices_on_insert AFTER INSERT ON erp.goods_receipt_line_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_lines();
 CREATE TRIGGER keep_prices_on_update BEFORE UPDATE OF unit_price, unit_price_in_default_currency, tax_rate, quantity, product_id, goods_receipt_id ON erp.goods_receipt_line_item FOR EACH ROW WHEN (((((((new.unit_price IS DISTINCT FROM old.unit_price) OR (new.tax_rate IS DISTINCT FROM old.tax_rate)) OR (new.quantity IS DISTINCT FROM old.quantity)) OR (new.product_id IS DISTINCT FROM old.product_id)) OR (new.goods_receipt_id IS DISTINCT FROM old.goods_receipt_id)) OR (new.unit_price_in_default_currency <> old.unit_price_in_default_currency))) EXECUTE FUNCTION valuation.keep_prices();
@@ -16885,14 +18880,16 @@ create policy goods_receipt_line_item_delete_writer on erp.goods_receipt_line_it
 create policy goods_receipt_line_item_insert_writer on erp.goods_receipt_line_item for insert to service_writer with check (true);
 create policy goods_receipt_line_item_select_api on erp.goods_receipt_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{goods_receipts:read}'::text[]) AS has_scope));
 create policy goods_receipt_line_item_select_keeper on erp.goods_receipt_line_item for select to service_keeper using (true);
+create policy goods_receipt_line_item_select_ledger on erp.goods_receipt_line_item for select to service_ledger using (true);
 create policy goods_receipt_line_item_select_writer on erp.goods_receipt_line_item for select to service_writer using (true);
 create policy goods_receipt_line_item_update_keeper on erp.goods_receipt_line_item for update to service_keeper using (true) with check (true);
 create policy goods_receipt_line_item_update_writer on erp.goods_receipt_line_item for update to service_writer using (true) with check (true);
+grant select on table erp.goods_receipt_line_item to service_ledger;
 grant delete, insert, select on table erp.goods_receipt_line_item to service_writer;
-grant select (id, goods_receipt_id, product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, total_price, total_price_in_default_currency) on table erp.goods_receipt_line_item to service_api;
+grant select (id, goods_receipt_id, product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, total_price, total_price_in_default_currency, return_order_line_item_id) on table erp.goods_receipt_line_item to service_api;
 grant select (id, goods_receipt_id, unit_price, unit_price_in_default_currency) on table erp.goods_receipt_line_item to service_keeper;
 grant update (unit_price_in_default_currency) on table erp.goods_receipt_line_item to service_keeper;
-grant update (product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, tax_rate) on table erp.goods_receipt_line_item to service_writer;
+grant update (product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, tax_rate, return_order_line_item_id, quarantined_quantity, disposed_quantity) on table erp.goods_receipt_line_item to service_writer;
 comment on table erp.goods_receipt_line_item is 'Lines of goods receipts.';
 comment on column erp.goods_receipt_line_item.goods_receipt_id is 'Goods receipt that the line belongs to.';
 comment on column erp.goods_receipt_line_item.product_id is 'Product that comes in; null when it has been deleted.';
@@ -16905,9 +18902,13 @@ comment on column erp.goods_receipt_line_item.unit_price is 'Price of one unit, 
 comment on column erp.goods_receipt_line_item.unit_price_in_default_currency is 'Price of one unit in the default currency, by the currency factor of the receipt. Stock value and last purchase price follow from it. Null while the line has no price, and on old lines until a background job fills it.';
 comment on column erp.goods_receipt_line_item.total_price is 'Unit price times quantity, in the currency of the receipt.';
 comment on column erp.goods_receipt_line_item.total_price_in_default_currency is 'Unit price in the default currency times quantity. Null when the unit price in the default currency is.';
+comment on column erp.goods_receipt_line_item.return_order_line_item_id is 'Line of the return whose units arrive; on receipts of type Customer.';
+comment on column erp.goods_receipt_line_item.quarantined_quantity is 'Units of a return that were put where they wait for a decision, when the receipt was completed.';
+comment on column erp.goods_receipt_line_item.disposed_quantity is 'Units of a return that were thrown away when the receipt was completed.';
 comment on constraint goods_receipt_line_item_disposes_no_more_than_received on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_goods_receipt_id_fkey on erp.goods_receipt_line_item is '@internal set by functions';
 comment on constraint goods_receipt_line_item_has_one_price_source on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
+comment on constraint goods_receipt_line_item_has_what_it_lost on erp.goods_receipt_line_item is '@internal erp.complete_goods_receipt checks it.';
 comment on constraint goods_receipt_line_item_quantity_is_not_zero on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_tax_rate_is_a_percentage on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_unit_price_is_an_amount on erp.goods_receipt_line_item is '@userError OUT_OF_RANGE unit_price
@@ -17114,6 +19115,7 @@ alter table erp.location enable row level security;
 create policy location_insert_writer on erp.location for insert to service_writer with check (true);
 create policy location_select_api on erp.location for select to service_api using (( SELECT auth.has_scope(VARIADIC '{locations:read}'::text[]) AS has_scope));
 create policy location_select_ledger on erp.location for select to service_ledger using (true);
+create policy location_select_registrar on erp.location for select to service_registrar using (true);
 create policy location_select_writer on erp.location for select to service_writer using (true);
 create policy location_update_ledger on erp.location for update to service_ledger using (true) with check (true);
 create policy location_update_writer on erp.location for update to service_writer using (true) with check (true);
@@ -17121,6 +19123,7 @@ grant select on table erp.location to service_ledger;
 grant insert, select on table erp.location to service_writer;
 grant select (id, name, active, warehouse_id, storefront_id, created_at, updated_at) on table erp.location to service_api;
 grant update (updated_at) on table erp.location to service_ledger;
+grant select (id, name, warehouse_id) on table erp.location to service_registrar;
 grant update (name) on table erp.location to service_writer;
 comment on table erp.location is 'Places that orders are fulfilled from: one of the warehouses, or a place that only the storefront platform knows.';
 comment on column erp.location.name is 'Name of the location.';
@@ -17179,12 +19182,14 @@ create table erp.merchant (
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.merchant FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.merchant enable row level security;
+create policy merchant_select_keeper on erp.merchant for select to service_keeper using (true);
 create policy merchant_select_ledger on erp.merchant for select to service_ledger using (true);
 create policy merchant_select_registrar on erp.merchant for select to service_registrar using (true);
 create policy merchant_select_writer on erp.merchant for select to service_writer using (true);
 grant select on table erp.merchant to service_ledger;
 grant select on table erp.merchant to service_registrar;
 grant select on table erp.merchant to service_writer;
+grant select (time_zone) on table erp.merchant to service_keeper;
 comment on table erp.merchant is 'The merchant''s details on documents. The table has one row, or none until it is filled in: then documents lack data that the law demands, and a warning says so.';
 comment on column erp.merchant.is_only_row is 'Always true, so that there is no second row.';
 comment on column erp.merchant.legal_name is 'Full name of the company or person, as the law knows it.';
@@ -17357,7 +19362,9 @@ create table erp.product (
   minimum_remaining_shelf_life_days integer,
   pick_order text collate "C",
   gross_weight numeric,
-  constraint product_available_stock_follows CHECK ((available_stock = ((physical_stock - stock_not_available_for_sale) - reserved_stock))) NOT ENFORCED,
+  safety_stock integer default 0 not null,
+  allows_backorders boolean default false not null,
+  constraint product_available_stock_follows CHECK ((available_stock = (((physical_stock - stock_not_available_for_sale) - reserved_stock) - GREATEST(LEAST(((physical_stock - stock_not_available_for_sale) - reserved_stock), safety_stock), 0)))) NOT ENFORCED,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint product_description_length CHECK ((length(description) <= 65535)) NOT ENFORCED,
   constraint product_gross_weight_is_plausible CHECK (((gross_weight > (0)::numeric) AND (gross_weight <= (1000000)::numeric) AND (scale(gross_weight) <= 6))) NOT ENFORCED,
@@ -17397,8 +19404,8 @@ CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.product REFERENCING 
 CREATE TRIGGER keep_counted BEFORE DELETE ON erp.product FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
 CREATE TRIGGER keep_words AFTER UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
 CREATE TRIGGER keep_words_of_new AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION search.keep_words_of_product();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight, allows_backorders ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, safety_stock ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, description, translations, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_insert_writer on erp.product for insert to service_writer with check (true);
@@ -17415,11 +19422,11 @@ grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant insert, select on table erp.product to service_writer;
 grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight) on table erp.product to service_api;
-grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at) on table erp.product to service_booker;
-grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at) on table erp.product to service_ledger;
+grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at, safety_stock) on table erp.product to service_booker;
+grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at, safety_stock) on table erp.product to service_ledger;
 grant select (id, product_number, name) on table erp.product to service_registrar;
 grant select (id, product_number, name, gtin, manufacturer_number) on table erp.product to service_searcher;
-grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight) on table erp.product to service_writer;
+grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight, allows_backorders) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
 comment on column erp.product.parent_id is 'Product that this one is a variant of; null for products that are no variant.';
@@ -17435,7 +19442,7 @@ comment on column erp.product.target_maximum_quantity is 'Stock to fill up to wh
 comment on column erp.product.physical_stock is 'Units that lie in all warehouses together, their bins included.';
 comment on column erp.product.stock_not_available_for_sale is 'Units in warehouses whose stock is not sold; part of the physical stock.';
 comment on column erp.product.reserved_stock is 'Units of open and in-progress orders that are not shipped yet.';
-comment on column erp.product.available_stock is 'Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
+comment on column erp.product.available_stock is 'Units that can be sold: physical stock less the stock not for sale, the reserved stock and the safety stock. The safety stock reduces it to 0 at most. Negative when more was sold than there is.';
 comment on column erp.product.open_supplier_order_quantity is 'Units on open supplier orders that have not arrived yet.';
 comment on column erp.product.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
 comment on column erp.product.unit_code is 'Unit that the product is counted in, of UN/ECE Recommendation 20: C62 for pieces, which null means, KGM for kilograms.';
@@ -17443,6 +19450,8 @@ comment on column erp.product.has_serial_numbers is 'Whether each unit has a ser
 comment on column erp.product.minimum_remaining_shelf_life_days is 'Days of shelf life that customers are promised: a batch is sold until so many days before its best-before date. Later it is shipped only if it is named. Null promises none: a batch is sold until its best-before date.';
 comment on column erp.product.pick_order is 'Order in which units are picked. Null leaves it to the merchant, in erp.merchant.pick_order.';
 comment on column erp.product.gross_weight is 'Weight of one unit with its packaging, in kilograms.';
+comment on column erp.product.safety_stock is 'Safety stock of the warehouses that sell their stock together.';
+comment on column erp.product.allows_backorders is 'Whether units may be reserved that are not there yet.';
 comment on constraint product_available_stock_follows on erp.product is '@internal
 @keeps available_stock';
 comment on constraint product_description_length on erp.product is '@userError OUT_OF_RANGE description
@@ -17745,11 +19754,13 @@ create table erp.product_warehouse_configuration (
   stock_below_reorder_point integer not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  safety_stock integer default 0 not null,
   constraint product_warehouse_configuration_bin_is_in_the_warehouse FOREIGN KEY (warehouse_id, default_bin_location_id) REFERENCES erp.bin_location(warehouse_id, id) ON DELETE SET NULL (default_bin_location_id),
   constraint product_warehouse_configuration_is_unique UNIQUE (product_id, warehouse_id),
   constraint product_warehouse_configuration_pkey PRIMARY KEY (id),
   constraint product_warehouse_configuration_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint product_warehouse_configuration_reorder_point_is_not_negative CHECK ((reorder_point >= 0)) NOT ENFORCED,
+  constraint product_warehouse_configuration_safety_stock_is_plausible CHECK (((safety_stock >= 0) AND (safety_stock <= 10000000))) NOT ENFORCED,
   constraint product_warehouse_configuration_stock_below_reorder_point_follo CHECK ((stock_below_reorder_point = (reorder_point - stock))) NOT ENFORCED,
   constraint product_warehouse_configuration_target_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_warehouse_configuration_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
@@ -17759,9 +19770,12 @@ CREATE INDEX product_warehouse_configuration_default_bin_location_id_id_idx ON e
 CREATE INDEX product_warehouse_configuration_product_id_id_idx ON erp.product_warehouse_configuration USING btree (product_id, id);
 CREATE INDEX product_warehouse_configuration_warehouse_id_id_idx ON erp.product_warehouse_configuration USING btree (warehouse_id, id);
 CREATE TRIGGER keep_figures BEFORE INSERT ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION ledger.fill_configured_stock();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, default_bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point, created_at ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER keep_figures_of_safety_after_delete AFTER DELETE ON erp.product_warehouse_configuration FOR EACH ROW WHEN ((old.safety_stock > 0)) EXECUTE FUNCTION ledger.keep_safety_stock();
+CREATE TRIGGER keep_figures_of_safety_after_insert AFTER INSERT ON erp.product_warehouse_configuration FOR EACH ROW WHEN ((new.safety_stock > 0)) EXECUTE FUNCTION ledger.keep_safety_stock();
+CREATE TRIGGER keep_figures_of_safety_after_update AFTER UPDATE OF safety_stock, product_id, warehouse_id ON erp.product_warehouse_configuration FOR EACH ROW WHEN ((((old.safety_stock IS DISTINCT FROM new.safety_stock) OR (old.product_id IS DISTINCT FROM new.product_id)) OR (old.warehouse_id IS DISTINCT FROM new.warehouse_id))) EXECUTE FUNCTION ledger.keep_safety_stock();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, default_bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point, created_at, safety_stock ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF stock ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product_warehouse_configuration();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF reorder_point, target_maximum_quantity, stock_below_reorder_point ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_warehouse_configuration();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF reorder_point, target_maximum_quantity, stock_below_reorder_point, safety_stock ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_warehouse_configuration();
 alter table erp.product_warehouse_configuration enable row level security;
 create policy product_warehouse_configuration_insert_writer on erp.product_warehouse_configuration for insert to service_writer with check (true);
 create policy product_warehouse_configuration_select_api on erp.product_warehouse_configuration for select to service_api using (( SELECT auth.has_scope(VARIADIC '{product_warehouse_configurations:read}'::text[]) AS has_scope));
@@ -17774,10 +19788,10 @@ create policy product_warehouse_configuration_update_writer on erp.product_wareh
 grant select on table erp.product_warehouse_configuration to service_booker;
 grant select on table erp.product_warehouse_configuration to service_ledger;
 grant insert, select on table erp.product_warehouse_configuration to service_writer;
-grant select (id, product_id, warehouse_id, default_bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point, created_at, updated_at) on table erp.product_warehouse_configuration to service_api;
+grant select (id, product_id, warehouse_id, default_bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point, created_at, updated_at, safety_stock) on table erp.product_warehouse_configuration to service_api;
 grant update (stock, updated_at) on table erp.product_warehouse_configuration to service_booker;
 grant update (stock) on table erp.product_warehouse_configuration to service_ledger;
-grant update (default_bin_location_id, reorder_point, target_maximum_quantity) on table erp.product_warehouse_configuration to service_writer;
+grant update (default_bin_location_id, reorder_point, target_maximum_quantity, safety_stock) on table erp.product_warehouse_configuration to service_writer;
 comment on table erp.product_warehouse_configuration is 'How a product is kept in a warehouse: its usual bin, and when to refill. The stock column is kept by the ledger.';
 comment on column erp.product_warehouse_configuration.product_id is 'Product that the settings are for.';
 comment on column erp.product_warehouse_configuration.warehouse_id is 'Warehouse that the settings hold in.';
@@ -17785,11 +19799,14 @@ comment on column erp.product_warehouse_configuration.default_bin_location_id is
 comment on column erp.product_warehouse_configuration.reorder_point is 'Stock in the warehouse at which it is to be refilled.';
 comment on column erp.product_warehouse_configuration.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
 comment on column erp.product_warehouse_configuration.stock_below_reorder_point is 'Reorder point less the stock in the warehouse; zero or negative when there is enough.';
+comment on column erp.product_warehouse_configuration.safety_stock is 'Units in the warehouse that are not offered for sale, because a count or a sale elsewhere may be late.';
 comment on constraint product_warehouse_configuration_bin_is_in_the_warehouse on erp.product_warehouse_configuration is '@userError INVALID default_bin_location_id
 The warehouse has no such bin.';
 comment on constraint product_warehouse_configuration_is_unique on erp.product_warehouse_configuration is '@internal set_product_warehouse_configuration() changes the one that is there';
 comment on constraint product_warehouse_configuration_reorder_point_is_not_negative on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE reorder_point
 The reorder point must not be negative.';
+comment on constraint product_warehouse_configuration_safety_stock_is_plausible on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE safety_stock
+The safety stock must be from 0 to 10,000,000.';
 comment on constraint product_warehouse_configuration_stock_below_reorder_point_follo on erp.product_warehouse_configuration is '@internal
 @keeps stock_below_reorder_point';
 comment on constraint product_warehouse_configuration_target_is_not_negative on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE target_maximum_quantity
@@ -17906,21 +19923,224 @@ create table erp.return_order (
   order_id uuid,
   customer_id uuid,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  reference text collate "C",
+  comment text collate "C",
+  withdrawal_date date,
+  requested_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  closed_at timestamp(0) with time zone,
+  refusal_reason text collate "C",
+  replacement_order_id uuid,
+  refund_amount numeric default 0 not null,
+  refunded_at timestamp(0) with time zone,
+  updated_at timestamp(0) with time zone,
+  constraint return_order_comment_length CHECK ((length(comment) <= 1000)),
   constraint return_order_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES erp.customer(id) ON DELETE SET NULL,
+  constraint return_order_is_not_replaced_by_its_order CHECK ((replacement_order_id <> order_id)),
   constraint return_order_number_key UNIQUE (number),
   constraint return_order_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
-  constraint return_order_pkey PRIMARY KEY (id)
+  constraint return_order_pkey PRIMARY KEY (id),
+  constraint return_order_reference_length CHECK ((length(reference) <= 255)),
+  constraint return_order_refund_is_not_negative CHECK ((refund_amount >= (0)::numeric)),
+  constraint return_order_refusal_reason_length CHECK ((length(refusal_reason) <= 1000)),
+  constraint return_order_replacement_order_id_fkey FOREIGN KEY (replacement_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
+  constraint return_order_state_length CHECK ((length(state) <= 63))
 );
 CREATE INDEX return_order_customer_id_idx ON erp.return_order USING btree (customer_id);
 CREATE INDEX return_order_order_id_idx ON erp.return_order USING btree (order_id);
+CREATE INDEX return_order_reference_idx ON erp.return_order USING btree (reference) WHERE (reference IS NOT NULL);
+CREATE INDEX return_order_replacement_order_id_idx ON erp.return_order USING btree (replacement_order_id) WHERE (replacement_order_id IS NOT NULL);
+CREATE INDEX return_order_requested_at_id_idx ON erp.return_order USING btree (requested_at, id);
+CREATE INDEX return_order_state_id_idx ON erp.return_order USING btree (state, id);
+CREATE INDEX return_order_withdrawal_date_id_idx ON erp.return_order USING btree (withdrawal_date, id) WHERE (withdrawal_date IS NOT NULL);
+CREATE TRIGGER announce_insert AFTER INSERT ON erp.return_order REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_return_order_insert();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.return_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_return_order_update();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.return_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.return_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_counted BEFORE DELETE ON erp.return_order FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
+CREATE TRIGGER keep_figures_of_returns AFTER UPDATE OF state ON erp.return_order FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION erp.keep_return();
 CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.return_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.return_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.return_order enable row level security;
+create policy return_order_insert_writer on erp.return_order for insert to service_writer with check (true);
+create policy return_order_select_api on erp.return_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{return_orders:read}'::text[]) AS has_scope));
+create policy return_order_select_ledger on erp.return_order for select to service_ledger using (true);
 create policy return_order_select_writer on erp.return_order for select to service_writer using (true);
-grant select on table erp.return_order to service_writer;
-comment on table erp.return_order is 'Returns of customers. Clients know them by id only.';
+create policy return_order_update_ledger on erp.return_order for update to service_ledger using (true) with check (true);
+create policy return_order_update_writer on erp.return_order for update to service_writer using (true) with check (true);
+grant select on table erp.return_order to service_ledger;
+grant insert, select on table erp.return_order to service_writer;
+grant select (id, number, state, order_id, customer_id, created_at, reference, comment, withdrawal_date, requested_at, closed_at, refusal_reason, replacement_order_id, refund_amount, refunded_at, updated_at) on table erp.return_order to service_api;
+grant update (state) on table erp.return_order to service_ledger;
+grant update (state, order_id, customer_id, reference, comment, withdrawal_date, closed_at, refusal_reason, replacement_order_id, refund_amount, refunded_at) on table erp.return_order to service_writer;
+comment on table erp.return_order is 'Goods that a customer sends back, or wants to.';
+comment on column erp.return_order.number is 'Number of the return.';
+comment on column erp.return_order.state is 'Progress of the return: requested, approved, received_partially, received, closed, refused or cancelled. Returns that were made in SQL may be open, which is like approved.';
+comment on column erp.return_order.order_id is 'Order that the goods were shipped for; null while nobody knows it.';
+comment on column erp.return_order.customer_id is 'Customer who sends the goods back.';
+comment on column erp.return_order.created_at is 'When the return was recorded.';
+comment on column erp.return_order.reference is 'Reference of the return in another system, such as the shop''s or the carrier''s.';
+comment on column erp.return_order.comment is 'Free note.';
+comment on column erp.return_order.withdrawal_date is 'Day on which a consumer declared the withdrawal from the contract.';
+comment on column erp.return_order.requested_at is 'When the customer made the request.';
+comment on column erp.return_order.closed_at is 'When it was closed; null while it is not.';
+comment on column erp.return_order.refusal_reason is 'Why it was refused; null when it was not.';
+comment on column erp.return_order.replacement_order_id is 'Order that replaces the goods.';
+comment on column erp.return_order.refund_amount is 'Amount with tax that the customer gets back, in the currency of the order: for lines, and for other charges such as shipping. It is recorded here, and paid elsewhere.';
+comment on column erp.return_order.refunded_at is 'When a refund was recorded last; null when none was.';
+comment on column erp.return_order.updated_at is 'When the return was last changed.';
+comment on constraint return_order_comment_length on erp.return_order is '@userError OUT_OF_RANGE comment
+The text has more than 1,000 characters.';
+comment on constraint return_order_is_not_replaced_by_its_order on erp.return_order is '@userError INVALID replacement_order_id
+An order does not replace its own goods.';
+comment on constraint return_order_number_key on erp.return_order is '@internal next_number() gives each number once';
+comment on constraint return_order_reference_length on erp.return_order is '@userError OUT_OF_RANGE reference
+The text has more than 255 characters.';
+comment on constraint return_order_refund_is_not_negative on erp.return_order is '@internal erp.refund_return adds amounts above 0.';
+comment on constraint return_order_refusal_reason_length on erp.return_order is '@userError OUT_OF_RANGE refusal_reason
+The text has more than 1,000 characters.';
+comment on constraint return_order_state_length on erp.return_order is '@internal States are those of erp.state_transition.';
+
+create table erp.return_order_charge (
+  return_order_id uuid not null,
+  order_line_item_id uuid not null,
+  refund_amount numeric not null,
+  constraint return_order_charge_is_positive CHECK ((refund_amount > (0)::numeric)),
+  constraint return_order_charge_order_line_item_id_fkey FOREIGN KEY (order_line_item_id) REFERENCES erp.sales_order_line_item(id) ON DELETE CASCADE,
+  constraint return_order_charge_pkey PRIMARY KEY (return_order_id, order_line_item_id),
+  constraint return_order_charge_return_order_id_fkey FOREIGN KEY (return_order_id) REFERENCES erp.return_order(id) ON DELETE CASCADE
+);
+CREATE INDEX return_order_charge_order_line_item_id_idx ON erp.return_order_charge USING btree (order_line_item_id);
+alter table erp.return_order_charge enable row level security;
+create policy return_order_charge_insert_writer on erp.return_order_charge for insert to service_writer with check (true);
+create policy return_order_charge_select_writer on erp.return_order_charge for select to service_writer using (true);
+create policy return_order_charge_update_writer on erp.return_order_charge for update to service_writer using (true) with check (true);
+grant insert, select on table erp.return_order_charge to service_writer;
+grant update (refund_amount) on table erp.return_order_charge to service_writer;
+comment on table erp.return_order_charge is 'Refunds of lines that are no products, such as the costs of shipping.';
+comment on column erp.return_order_charge.return_order_id is 'The return.';
+comment on column erp.return_order_charge.order_line_item_id is 'Line of the order that charged it.';
+comment on column erp.return_order_charge.refund_amount is 'Amount with tax, in the currency of the order.';
+comment on constraint return_order_charge_is_positive on erp.return_order_charge is '@internal erp.refund_return refuses such amounts.';
+
+create table erp.return_order_document (
+  return_order_id uuid not null,
+  document_id uuid not null,
+  constraint return_order_document_document_id_fkey FOREIGN KEY (document_id) REFERENCES erp.document(id) ON DELETE CASCADE,
+  constraint return_order_document_pkey PRIMARY KEY (return_order_id, document_id),
+  constraint return_order_document_return_order_id_fkey FOREIGN KEY (return_order_id) REFERENCES erp.return_order(id) ON DELETE CASCADE
+);
+CREATE INDEX return_order_document_document_id_idx ON erp.return_order_document USING btree (document_id);
+alter table erp.return_order_document enable row level security;
+create policy return_order_document_insert_writer on erp.return_order_document for insert to service_writer with check (true);
+create policy return_order_document_select_api on erp.return_order_document for select to service_api using (( SELECT auth.has_scope(VARIADIC '{documents:read,return_orders:read}'::text[]) AS has_scope));
+create policy return_order_document_select_writer on erp.return_order_document for select to service_writer using (true);
+grant insert, select on table erp.return_order_document to service_writer;
+grant select (return_order_id, document_id) on table erp.return_order_document to service_api;
+comment on table erp.return_order_document is 'Credit notes, and the returns that they belong to.';
+comment on column erp.return_order_document.return_order_id is 'The return.';
+comment on column erp.return_order_document.document_id is 'The credit note.';
+comment on constraint return_order_document_document_id_fkey on erp.return_order_document is '@internal erp.refund_return names credit notes that it has just made.';
+
+create table erp.return_order_line_item (
+  id uuid default uuidv7() not null,
+  return_order_id uuid not null,
+  fulfillment_line_item_id uuid,
+  order_line_item_id uuid,
+  product_id uuid,
+  batch_id uuid,
+  quantity integer not null,
+  reason text collate "C",
+  wanted_outcome text collate "C",
+  received_quantity integer default 0 not null,
+  restocked_quantity integer default 0 not null,
+  quarantined_quantity integer default 0 not null,
+  disposed_quantity integer default 0 not null,
+  missing_quantity integer default 0 not null,
+  refunded_quantity integer default 0 not null,
+  refund_amount numeric default 0 not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  updated_at timestamp(0) with time zone,
+  constraint return_order_line_item_arrives_before_it_is_put_away CHECK ((((restocked_quantity + quarantined_quantity) + disposed_quantity) <= received_quantity)),
+  constraint return_order_line_item_batch_is_of_the_product FOREIGN KEY (product_id, batch_id) REFERENCES erp.batch(product_id, id) ON DELETE SET NULL (batch_id),
+  constraint return_order_line_item_fulfillment_line_item_id_fkey FOREIGN KEY (fulfillment_line_item_id) REFERENCES erp.fulfillment_line_item(id) ON DELETE SET NULL,
+  constraint return_order_line_item_order_line_item_id_fkey FOREIGN KEY (order_line_item_id) REFERENCES erp.sales_order_line_item(id) ON DELETE SET NULL,
+  constraint return_order_line_item_outcome_is_known CHECK ((wanted_outcome = ANY (ARRAY['refund'::text, 'replacement'::text, 'repair'::text, 'credit'::text]))),
+  constraint return_order_line_item_pkey PRIMARY KEY (id),
+  constraint return_order_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
+  constraint return_order_line_item_quantity_is_positive CHECK ((quantity > 0)),
+  constraint return_order_line_item_reason_fkey FOREIGN KEY (reason) REFERENCES erp.return_reason(code) ON UPDATE CASCADE,
+  constraint return_order_line_item_refund_is_in_range CHECK (((refund_amount >= (0)::numeric) AND ((refunded_quantity >= 0) AND (refunded_quantity <= GREATEST(quantity, received_quantity))))),
+  constraint return_order_line_item_return_order_id_fkey FOREIGN KEY (return_order_id) REFERENCES erp.return_order(id) ON DELETE CASCADE
+);
+CREATE INDEX return_order_line_item_batch_id_id_idx ON erp.return_order_line_item USING btree (batch_id, id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX return_order_line_item_fulfillment_line_item_id_idx ON erp.return_order_line_item USING btree (fulfillment_line_item_id) WHERE (fulfillment_line_item_id IS NOT NULL);
+CREATE INDEX return_order_line_item_order_line_item_id_id_idx ON erp.return_order_line_item USING btree (order_line_item_id, id);
+CREATE INDEX return_order_line_item_product_id_batch_id_idx ON erp.return_order_line_item USING btree (product_id, batch_id);
+CREATE INDEX return_order_line_item_product_id_id_idx ON erp.return_order_line_item USING btree (product_id, id);
+CREATE INDEX return_order_line_item_reason_id_idx ON erp.return_order_line_item USING btree (reason, id) WHERE (reason IS NOT NULL);
+CREATE INDEX return_order_line_item_return_order_id_id_idx ON erp.return_order_line_item USING btree (return_order_id, id);
+CREATE TRIGGER fill_return_line BEFORE INSERT OR UPDATE OF order_line_item_id, fulfillment_line_item_id ON erp.return_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.fill_return_line();
+CREATE TRIGGER keep_figures_of_returns_delete AFTER DELETE ON erp.return_order_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_returns();
+CREATE TRIGGER keep_figures_of_returns_insert AFTER INSERT ON erp.return_order_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_returns();
+CREATE TRIGGER keep_figures_of_returns_update AFTER UPDATE ON erp.return_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_returns();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.return_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+alter table erp.return_order_line_item enable row level security;
+create policy return_order_line_item_delete_writer on erp.return_order_line_item for delete to service_writer using (true);
+create policy return_order_line_item_insert_writer on erp.return_order_line_item for insert to service_writer with check (true);
+create policy return_order_line_item_select_api on erp.return_order_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{return_orders:read}'::text[]) AS has_scope));
+create policy return_order_line_item_select_ledger on erp.return_order_line_item for select to service_ledger using (true);
+create policy return_order_line_item_select_writer on erp.return_order_line_item for select to service_writer using (true);
+create policy return_order_line_item_update_ledger on erp.return_order_line_item for update to service_ledger using (true) with check (true);
+create policy return_order_line_item_update_writer on erp.return_order_line_item for update to service_writer using (true) with check (true);
+grant select on table erp.return_order_line_item to service_ledger;
+grant delete, insert, select on table erp.return_order_line_item to service_writer;
+grant select (id, return_order_id, fulfillment_line_item_id, order_line_item_id, product_id, batch_id, quantity, reason, wanted_outcome, received_quantity, restocked_quantity, quarantined_quantity, disposed_quantity, missing_quantity, refunded_quantity, refund_amount) on table erp.return_order_line_item to service_api;
+grant update (received_quantity, restocked_quantity, quarantined_quantity, disposed_quantity, missing_quantity) on table erp.return_order_line_item to service_ledger;
+grant update (fulfillment_line_item_id, order_line_item_id, product_id, batch_id, quantity, reason, wanted_outcome, refunded_quantity, refund_amount) on table erp.return_order_line_item to service_writer;
+comment on table erp.return_order_line_item is 'A line of a return: units of a product that come back, and what became of them.';
+comment on column erp.return_order_line_item.return_order_id is 'The return.';
+comment on column erp.return_order_line_item.fulfillment_line_item_id is 'Line of the fulfillment that shipped the units; null when only the order is known, or nothing.';
+comment on column erp.return_order_line_item.order_line_item_id is 'Line of the order that the units were shipped for; null while nobody knows it.';
+comment on column erp.return_order_line_item.product_id is 'Product that comes back.';
+comment on column erp.return_order_line_item.batch_id is 'Batch that comes back, or serial number; null when nobody has announced it.';
+comment on column erp.return_order_line_item.quantity is 'Units that were announced.';
+comment on column erp.return_order_line_item.reason is 'Why they come back: a code of the reasons of returns.';
+comment on column erp.return_order_line_item.wanted_outcome is 'The customer''s wish: refund, replacement, repair or credit.';
+comment on column erp.return_order_line_item.received_quantity is 'Units that arrived, by approved goods receipts.';
+comment on column erp.return_order_line_item.restocked_quantity is 'Units that completed goods receipts have put where they can be sold.';
+comment on column erp.return_order_line_item.quarantined_quantity is 'Units that completed goods receipts have put where they wait for a decision. Later movements of the stock do not change it.';
+comment on column erp.return_order_line_item.disposed_quantity is 'Units that completed goods receipts have thrown away.';
+comment on column erp.return_order_line_item.missing_quantity is 'Units that had not arrived when the return was closed.';
+comment on column erp.return_order_line_item.refunded_quantity is 'Units that refunds are for.';
+comment on column erp.return_order_line_item.refund_amount is 'Amount with tax that the customer gets back for the line, in the currency of the order.';
+comment on column erp.return_order_line_item.created_at is 'When the line was recorded.';
+comment on column erp.return_order_line_item.updated_at is 'When the line was last changed.';
+comment on constraint return_order_line_item_arrives_before_it_is_put_away on erp.return_order_line_item is '@internal The figures follow from goods receipts.';
+comment on constraint return_order_line_item_batch_is_of_the_product on erp.return_order_line_item is '@internal erp.resolve_return_lines refuses batches of other products.';
+comment on constraint return_order_line_item_outcome_is_known on erp.return_order_line_item is '@userError INVALID wanted_outcome
+The customer can want refund, replacement, repair or credit.';
+comment on constraint return_order_line_item_quantity_is_positive on erp.return_order_line_item is '@internal erp.resolve_return_lines refuses such lines.';
+comment on constraint return_order_line_item_reason_fkey on erp.return_order_line_item is '@internal erp.resolve_return_lines refuses unknown reasons.';
+comment on constraint return_order_line_item_refund_is_in_range on erp.return_order_line_item is '@userError OUT_OF_RANGE quantity
+More units of a line would be refunded than come back.';
+
+create table erp.return_reason (
+  code text collate "C" not null,
+  description text not null,
+  is_active boolean default true not null,
+  constraint return_reason_description_length CHECK ((length(description) <= 255)),
+  constraint return_reason_is_a_machine_name CHECK ((code ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+  constraint return_reason_pkey PRIMARY KEY (code)
+);
+alter table erp.return_reason enable row level security;
+create policy return_reason_select_api on erp.return_reason for select to service_api using (( SELECT auth.has_scope(VARIADIC '{return_orders:read}'::text[]) AS has_scope));
+create policy return_reason_select_writer on erp.return_reason for select to service_writer using (true);
+grant select on table erp.return_reason to service_writer;
+grant select (code, description, is_active) on table erp.return_reason to service_api;
+comment on table erp.return_reason is 'Reasons for which customers send goods back. The merchant changes the list in SQL; a reason that is no longer wanted becomes inactive.';
+comment on column erp.return_reason.code is 'The reason, as lines of returns name it.';
+comment on column erp.return_reason.description is 'Meaning of the reason, for people.';
+comment on column erp.return_reason.is_active is 'Whether new lines may give it.';
 
 create table erp.sales_channel (
   id uuid default uuidv7() not null,
@@ -18103,7 +20323,7 @@ grant select on table erp.sales_order to service_registrar;
 grant insert, select on table erp.sales_order to service_writer;
 grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_api;
 grant update (state, delivery_state, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_booker;
-grant update (amount_net, amount_total, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_ledger;
+grant update (delivery_state, amount_net, amount_total, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_ledger;
 grant select (id, order_number, customer_id, tracking_codes, storefront_id) on table erp.sales_order to service_searcher;
 grant update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, storefront_id, entered_tracking_codes, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_writer;
 comment on table erp.sales_order is 'Orders of customers (GraphQL type Order).';
@@ -18193,6 +20413,7 @@ create table erp.sales_order_line_item (
   exemption_code text collate "C",
   discount_reason text collate "C",
   unit_code text collate "C",
+  returned_quantity integer default 0 not null,
   constraint order_line_item_exemption_code_has_its_form CHECK (((exemption_code IS NULL) OR ((exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'::text) AND (tax_category IS NOT NULL) AND (tax_category ~ '^(E|AE|K|G)$'::text)))) NOT ENFORCED,
   constraint order_line_item_identifier_is_not_blank CHECK ((NOT erp.is_blank(identifier))) NOT ENFORCED,
   constraint order_line_item_invoices_no_more_than_ordered CHECK (((invoiced_quantity >= 0) AND (invoiced_quantity <= GREATEST(quantity, 0)))) NOT ENFORCED,
@@ -18200,6 +20421,7 @@ create table erp.sales_order_line_item (
   constraint order_line_item_product_only_on_product_lines CHECK (((product_id IS NULL) OR (NOT (type IS DISTINCT FROM 'product'::text)))) NOT ENFORCED,
   constraint order_line_item_promotion_identifier_matches_payload CHECK (((type <> 'promotion'::text) OR (payload IS NULL) OR ((payload ->> 'identifier'::text) = identifier))) NOT ENFORCED,
   constraint order_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
+  constraint order_line_item_returns_no_more_than_shipped CHECK (((returned_quantity >= 0) AND (returned_quantity <= shipped_quantity))) NOT ENFORCED,
   constraint order_line_item_ships_no_more_than_ordered CHECK (((shipped_quantity >= 0) AND (shipped_quantity <= GREATEST(quantity, 0)))) NOT ENFORCED,
   constraint order_line_item_storefront_id_is_not_blank CHECK ((NOT erp.is_blank(storefront_id))) NOT ENFORCED,
   constraint order_line_item_tax_category_is_known CHECK ((tax_category ~ '^(S|Z|E|AE|K|G)$'::text)) NOT ENFORCED,
@@ -18227,7 +20449,7 @@ CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.sales_order_line_it
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF shipped_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order_line_item();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, label, description, quantity, unit_price, total_price, tax_rate, payload, storefront_id, invoiced_quantity, tax_category, exemption_code, discount_reason, unit_code ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, label, description, quantity, unit_price, total_price, tax_rate, payload, storefront_id, invoiced_quantity, tax_category, exemption_code, discount_reason, unit_code, returned_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
 alter table erp.sales_order_line_item enable row level security;
 create policy sales_order_line_item_delete_writer on erp.sales_order_line_item for delete to service_writer using (true);
 create policy sales_order_line_item_insert_writer on erp.sales_order_line_item for insert to service_writer with check (true);
@@ -18243,7 +20465,7 @@ grant select on table erp.sales_order_line_item to service_ledger;
 grant delete, insert, select on table erp.sales_order_line_item to service_writer;
 grant select (id, order_id, parent_id, product_id, type, identifier, label, description, "position", quantity, shipped_quantity, unit_price, total_price, storefront_id, tax_category, exemption_code, discount_reason, unit_code) on table erp.sales_order_line_item to service_api;
 grant update (shipped_quantity) on table erp.sales_order_line_item to service_booker;
-grant update (shipped_quantity, invoiced_quantity) on table erp.sales_order_line_item to service_ledger;
+grant update (shipped_quantity, invoiced_quantity, returned_quantity) on table erp.sales_order_line_item to service_ledger;
 grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, storefront_id, tax_category, exemption_code, discount_reason, unit_code) on table erp.sales_order_line_item to service_writer;
 comment on table erp.sales_order_line_item is 'Lines of orders: products, custom items, promotions, credits (GraphQL type OrderLineItem).';
 comment on column erp.sales_order_line_item.order_id is 'Order that the line belongs to.';
@@ -18263,6 +20485,7 @@ comment on column erp.sales_order_line_item.tax_category is 'Tax category of UNT
 comment on column erp.sales_order_line_item.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX. Null takes the code of the category.';
 comment on column erp.sales_order_line_item.discount_reason is 'Reason why the total is less than the unit price times the quantity (BT-139).';
 comment on column erp.sales_order_line_item.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130). Null takes the product''s, or else C62: one.';
+comment on column erp.sales_order_line_item.returned_quantity is 'Units that returns claim: announced ones until the return is closed, and those that arrived. Follows from the lines of returns.';
 comment on constraint order_line_item_exemption_code_has_its_form on erp.sales_order_line_item is '@userError INVALID exemption_code
 The code must be of the list VATEX, such as VATEX-EU-AE, with a tax category of E, AE, K or G.';
 comment on constraint order_line_item_identifier_is_not_blank on erp.sales_order_line_item is '@userError INVALID identifier
@@ -18276,6 +20499,8 @@ comment on constraint order_line_item_promotion_identifier_matches_payload on er
 The identifier of a promotion is the identifier in its payload.';
 comment on constraint order_line_item_quantity_is_positive on erp.sales_order_line_item is '@userError OUT_OF_RANGE quantity
 The quantity must be at least 1.';
+comment on constraint order_line_item_returns_no_more_than_shipped on erp.sales_order_line_item is '@userError EXCEEDS_SHIPPED
+More of a line would come back than was shipped.';
 comment on constraint order_line_item_ships_no_more_than_ordered on erp.sales_order_line_item is '@userError OVER_FULFILLMENT
 More of a line would be shipped than was ordered.';
 comment on constraint order_line_item_storefront_id_is_not_blank on erp.sales_order_line_item is '@userError INVALID storefront_id
@@ -18396,7 +20621,7 @@ create table erp.state_transition (
   from_state text not null,
   to_state text not null,
   mutation text,
-  constraint state_transition_machine_is_known CHECK ((machine = ANY (ARRAY['goods_receipt'::text, 'order'::text, 'order_delivery'::text, 'fulfillment_order'::text, 'fulfillment'::text, 'supplier_order'::text, 'quote'::text, 'shipping_label'::text]))),
+  constraint state_transition_machine_is_known CHECK ((machine = ANY (ARRAY['goods_receipt'::text, 'order'::text, 'order_delivery'::text, 'fulfillment_order'::text, 'fulfillment'::text, 'supplier_order'::text, 'quote'::text, 'shipping_label'::text, 'return_order'::text, 'stocktake'::text]))),
   constraint state_transition_pkey PRIMARY KEY (machine, action, from_state)
 );
 alter table erp.state_transition enable row level security;
@@ -18424,6 +20649,394 @@ alter table erp.stock_container enable row level security;
 create policy stock_container_select_writer on erp.stock_container for select to service_writer using (true);
 grant select on table erp.stock_container to service_writer;
 comment on table erp.stock_container is 'Boxes and trolleys that stock lies in while it is picked or moved. Clients know them by id only.';
+
+create table erp.stock_reservation (
+  id uuid default uuidv7() not null,
+  product_id uuid not null,
+  warehouse_id uuid not null,
+  bin_location_id uuid,
+  batch_id uuid,
+  order_line_item_id uuid,
+  quantity integer not null,
+  open_quantity integer not null,
+  state text collate "C" default 'active'::text not null,
+  expires_at timestamp with time zone,
+  reference text collate "C",
+  note text collate "C",
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  updated_at timestamp(0) with time zone,
+  constraint stock_reservation_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE SET NULL,
+  constraint stock_reservation_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
+  constraint stock_reservation_is_active_with_open_units CHECK (((state = 'active'::text) = (open_quantity > 0))) NOT ENFORCED,
+  constraint stock_reservation_note_length CHECK ((length(note) <= 1000)) NOT ENFORCED,
+  constraint stock_reservation_open_quantity_is_part_of_it CHECK (((open_quantity >= 0) AND (open_quantity <= quantity))) NOT ENFORCED,
+  constraint stock_reservation_order_line_item_id_fkey FOREIGN KEY (order_line_item_id) REFERENCES erp.sales_order_line_item(id) ON DELETE SET NULL,
+  constraint stock_reservation_pkey PRIMARY KEY (id),
+  constraint stock_reservation_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint stock_reservation_quantity_is_plausible CHECK (((quantity >= 1) AND (quantity <= 1000000000))) NOT ENFORCED,
+  constraint stock_reservation_reference_length CHECK ((length(reference) <= 255)) NOT ENFORCED,
+  constraint stock_reservation_state_is_known CHECK ((state = ANY (ARRAY['active'::text, 'consumed'::text, 'released'::text, 'expired'::text]))) NOT ENFORCED,
+  constraint stock_reservation_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
+);
+CREATE INDEX stock_reservation_batch_id_id_idx ON erp.stock_reservation USING btree (batch_id, id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX stock_reservation_bin_location_id_id_idx ON erp.stock_reservation USING btree (bin_location_id, id) WHERE (bin_location_id IS NOT NULL);
+CREATE INDEX stock_reservation_expires_at_idx ON erp.stock_reservation USING btree (expires_at) WHERE (open_quantity > 0);
+CREATE INDEX stock_reservation_open_idx ON erp.stock_reservation USING btree (product_id, warehouse_id) WHERE (open_quantity > 0);
+CREATE INDEX stock_reservation_order_line_item_id_id_idx ON erp.stock_reservation USING btree (order_line_item_id, id) WHERE (order_line_item_id IS NOT NULL);
+CREATE INDEX stock_reservation_product_id_id_idx ON erp.stock_reservation USING btree (product_id, id);
+CREATE INDEX stock_reservation_warehouse_id_id_idx ON erp.stock_reservation USING btree (warehouse_id, id);
+CREATE TRIGGER announce_insert AFTER INSERT ON erp.stock_reservation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stock_reservation_insert();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.stock_reservation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stock_reservation_update();
+CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.stock_reservation REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_reservation_figures();
+CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.stock_reservation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_reservation_figures();
+CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.stock_reservation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_reservation_figures();
+CREATE TRIGGER keep_reservation BEFORE INSERT OR UPDATE OF product_id, warehouse_id, bin_location_id, batch_id, order_line_item_id ON erp.stock_reservation FOR EACH ROW EXECUTE FUNCTION ledger.keep_reservation();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.stock_reservation FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF product_id, warehouse_id, bin_location_id, batch_id, order_line_item_id, quantity, open_quantity, state, reference, note ON erp.stock_reservation FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_stock_reservation();
+alter table erp.stock_reservation enable row level security;
+create policy stock_reservation_insert_ledger on erp.stock_reservation for insert to service_ledger with check (true);
+create policy stock_reservation_select_api on erp.stock_reservation for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy stock_reservation_select_ledger on erp.stock_reservation for select to service_ledger using (true);
+create policy stock_reservation_select_writer on erp.stock_reservation for select to service_writer using (true);
+create policy stock_reservation_update_ledger on erp.stock_reservation for update to service_ledger using (true) with check (true);
+grant insert, select on table erp.stock_reservation to service_ledger;
+grant select on table erp.stock_reservation to service_writer;
+grant select (id, product_id, warehouse_id, bin_location_id, batch_id, order_line_item_id, quantity, open_quantity, state, expires_at, reference, note, created_at, updated_at) on table erp.stock_reservation to service_api;
+grant update (bin_location_id, open_quantity, state) on table erp.stock_reservation to service_ledger;
+comment on table erp.stock_reservation is 'Units of a product that are promised at a place. Units for an order line are part of what the order has reserved; others add to it.';
+comment on column erp.stock_reservation.product_id is 'Product that is reserved.';
+comment on column erp.stock_reservation.warehouse_id is 'Warehouse that the units are promised at.';
+comment on column erp.stock_reservation.bin_location_id is 'Bin that the units are promised in; null if any place of the warehouse will do.';
+comment on column erp.stock_reservation.batch_id is 'Batch that is promised; null if any will do.';
+comment on column erp.stock_reservation.order_line_item_id is 'Order line that the units are for; null if they are for no order.';
+comment on column erp.stock_reservation.quantity is 'Units that were reserved.';
+comment on column erp.stock_reservation.open_quantity is 'Units that are still reserved: neither consumed, nor released, nor expired.';
+comment on column erp.stock_reservation.state is 'active, or how the last units of it ended: consumed by a fulfillment order, released or expired.';
+comment on column erp.stock_reservation.expires_at is 'When the reservation ends by itself; null if never.';
+comment on column erp.stock_reservation.reference is 'The caller''s own reference, such as a cart.';
+comment on column erp.stock_reservation.note is 'Note of the caller.';
+comment on constraint stock_reservation_is_active_with_open_units on erp.stock_reservation is '@internal the functions of ledger set both';
+comment on constraint stock_reservation_note_length on erp.stock_reservation is '@userError OUT_OF_RANGE note
+The note has more than 1,000 characters.';
+comment on constraint stock_reservation_open_quantity_is_part_of_it on erp.stock_reservation is '@internal ledger.release_stock() refuses more';
+comment on constraint stock_reservation_quantity_is_plausible on erp.stock_reservation is '@internal ledger.check_reservations() refuses others';
+comment on constraint stock_reservation_reference_length on erp.stock_reservation is '@userError OUT_OF_RANGE reference
+The reference has more than 255 characters.';
+comment on constraint stock_reservation_state_is_known on erp.stock_reservation is '@internal an enum in the API';
+comment on index erp.stock_reservation_expires_at_idx is 'For ledger.expire_reservations.';
+comment on index erp.stock_reservation_open_idx is 'For ledger.free_units and ledger.expire_reservations.';
+
+create table erp.stocktake (
+  id uuid default uuidv7() not null,
+  number text collate "C" not null,
+  state text default 'open'::text not null,
+  warehouse_id uuid not null,
+  counts_all_bins boolean default true not null,
+  counts_all_products boolean default true not null,
+  recount_units integer,
+  recount_percent numeric,
+  recount_value numeric,
+  comment text,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  updated_at timestamp(0) with time zone,
+  reviewed_at timestamp(0) with time zone,
+  approved_at timestamp(0) with time zone,
+  cancelled_at timestamp(0) with time zone,
+  constraint stocktake_comment_length CHECK ((length(comment) <= 1000)),
+  constraint stocktake_is_approved_at_a_moment CHECK (((state = 'approved'::text) = (approved_at IS NOT NULL))),
+  constraint stocktake_is_cancelled_at_a_moment CHECK (((state = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+  constraint stocktake_number_is_unique UNIQUE (number),
+  constraint stocktake_pkey PRIMARY KEY (id),
+  constraint stocktake_recount_percent_is_not_negative CHECK (((recount_percent >= (0)::numeric) AND (recount_percent <= (1000000)::numeric))),
+  constraint stocktake_recount_units_are_not_negative CHECK ((recount_units >= 0)),
+  constraint stocktake_recount_value_is_not_negative CHECK (((recount_value >= (0)::numeric) AND (recount_value < ('1000000000000'::bigint)::numeric))),
+  constraint stocktake_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'counting'::text, 'review'::text, 'approved'::text, 'cancelled'::text]))),
+  constraint stocktake_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE RESTRICT
+);
+CREATE INDEX stocktake_created_at_id_idx ON erp.stocktake USING btree (created_at, id);
+CREATE INDEX stocktake_state_id_idx ON erp.stocktake USING btree (state, id);
+CREATE INDEX stocktake_warehouse_id_id_idx ON erp.stocktake USING btree (warehouse_id, id);
+CREATE TRIGGER announce_insert AFTER INSERT ON erp.stocktake REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stocktake_insert();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.stocktake REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stocktake_update();
+alter table erp.stocktake enable row level security;
+create policy stocktake_insert_writer on erp.stocktake for insert to service_writer with check (true);
+create policy stocktake_select_api on erp.stocktake for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocktakes:read}'::text[]) AS has_scope));
+create policy stocktake_select_registrar on erp.stocktake for select to service_registrar using (true);
+create policy stocktake_select_writer on erp.stocktake for select to service_writer using (true);
+create policy stocktake_update_writer on erp.stocktake for update to service_writer using (true) with check (true);
+grant select on table erp.stocktake to service_registrar;
+grant insert, select on table erp.stocktake to service_writer;
+grant select (id, number, state, warehouse_id, counts_all_bins, counts_all_products, recount_units, recount_percent, recount_value, comment, created_at, updated_at, reviewed_at, approved_at, cancelled_at) on table erp.stocktake to service_api;
+grant update (state, reviewed_at, approved_at, cancelled_at) on table erp.stocktake to service_writer;
+comment on table erp.stocktake is 'Stocktakes of a warehouse: people count what is there, others approve the differences.';
+comment on column erp.stocktake.number is 'Number of the stocktake, which its bookings have as reference.';
+comment on column erp.stocktake.state is 'open until the first count; counting; review when all sheets are complete; approved when all positions are booked; cancelled.';
+comment on column erp.stocktake.warehouse_id is 'The warehouse that is counted.';
+comment on column erp.stocktake.counts_all_bins is 'Whether all bins of the warehouse are counted, with what lies outside of bins.';
+comment on column erp.stocktake.counts_all_products is 'Whether all products are counted.';
+comment on column erp.stocktake.recount_units is 'A difference of more units needs a second count. Null: no such bound.';
+comment on column erp.stocktake.recount_percent is 'A difference of more percent of the expected units needs a second count. Null: no such bound.';
+comment on column erp.stocktake.recount_value is 'A difference of more value, in the default currency, needs a second count. Null: no such bound.';
+comment on column erp.stocktake.comment is 'Free note.';
+comment on column erp.stocktake.created_at is 'When it was created. No count of it is older.';
+comment on column erp.stocktake.updated_at is 'When it was last changed.';
+comment on column erp.stocktake.reviewed_at is 'When the last sheet was completed.';
+comment on column erp.stocktake.approved_at is 'When the last position was approved.';
+comment on column erp.stocktake.cancelled_at is 'When it was cancelled.';
+comment on constraint stocktake_comment_length on erp.stocktake is '@userError OUT_OF_RANGE comment
+The comment must have at most 1,000 characters.';
+comment on constraint stocktake_is_approved_at_a_moment on erp.stocktake is '@internal erp.approve_stocktake writes both.';
+comment on constraint stocktake_is_cancelled_at_a_moment on erp.stocktake is '@internal erp.cancel_stocktake writes both.';
+comment on constraint stocktake_number_is_unique on erp.stocktake is '@internal erp.next_number gives each number once.';
+comment on constraint stocktake_recount_percent_is_not_negative on erp.stocktake is '@userError OUT_OF_RANGE recount_percent
+The bound must be between 0 and 1,000,000 percent.';
+comment on constraint stocktake_recount_units_are_not_negative on erp.stocktake is '@userError OUT_OF_RANGE recount_units
+The bound must not be negative.';
+comment on constraint stocktake_recount_value_is_not_negative on erp.stocktake is '@userError OUT_OF_RANGE recount_value
+The bound must not be negative.';
+comment on constraint stocktake_state_is_known on erp.stocktake is '@internal erp.state_transition has only these states.';
+
+create table erp.stocktake_count (
+  id uuid default uuidv7() not null,
+  sheet_id uuid not null,
+  line_id uuid not null,
+  number integer not null,
+  place text collate "C" not null,
+  warehouse_id uuid,
+  bin_location_id uuid,
+  product_id uuid,
+  batch_id uuid,
+  quantity integer,
+  counted_at timestamp with time zone,
+  counter_name text,
+  credential_id uuid,
+  submitted_at timestamp(0) with time zone,
+  constraint stocktake_count_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
+  constraint stocktake_count_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
+  constraint stocktake_count_counter_is_not_blank CHECK ((NOT erp.is_blank(counter_name))),
+  constraint stocktake_count_counter_name_length CHECK ((length(counter_name) <= 255)),
+  constraint stocktake_count_is_complete CHECK ((num_nonnulls(quantity, counted_at, counter_name, submitted_at) = ANY (ARRAY[0, 4]))),
+  constraint stocktake_count_is_once_on_a_sheet UNIQUE (sheet_id, line_id),
+  constraint stocktake_count_line_id_fkey FOREIGN KEY (line_id) REFERENCES erp.stocktake_line(id) ON DELETE CASCADE,
+  constraint stocktake_count_pkey PRIMARY KEY (id),
+  constraint stocktake_count_place_length CHECK ((length(place) <= 36)),
+  constraint stocktake_count_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint stocktake_count_quantity_is_not_negative CHECK ((quantity >= 0)),
+  constraint stocktake_count_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES erp.stocktake_sheet(id) ON DELETE CASCADE,
+  constraint stocktake_count_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL
+);
+CREATE INDEX stocktake_count_batch_id_idx ON erp.stocktake_count USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX stocktake_count_bin_location_id_idx ON erp.stocktake_count USING btree (bin_location_id) WHERE (bin_location_id IS NOT NULL);
+CREATE INDEX stocktake_count_line_id_idx ON erp.stocktake_count USING btree (line_id);
+CREATE INDEX stocktake_count_product_id_idx ON erp.stocktake_count USING btree (product_id) WHERE (product_id IS NOT NULL);
+CREATE INDEX stocktake_count_sheet_id_id_idx ON erp.stocktake_count USING btree (sheet_id, id);
+CREATE INDEX stocktake_count_sheet_id_place_idx ON erp.stocktake_count USING btree (sheet_id, place);
+CREATE INDEX stocktake_count_warehouse_id_idx ON erp.stocktake_count USING btree (warehouse_id) WHERE (warehouse_id IS NOT NULL);
+alter table erp.stocktake_count enable row level security;
+create policy stocktake_count_delete_writer on erp.stocktake_count for delete to service_writer using (true);
+create policy stocktake_count_insert_writer on erp.stocktake_count for insert to service_writer with check (true);
+create policy stocktake_count_select_api on erp.stocktake_count for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocktakes:read}'::text[]) AS has_scope));
+create policy stocktake_count_select_writer on erp.stocktake_count for select to service_writer using (true);
+create policy stocktake_count_update_writer on erp.stocktake_count for update to service_writer using (true) with check (true);
+grant delete, insert, select on table erp.stocktake_count to service_writer;
+grant select (id, sheet_id, number, warehouse_id, bin_location_id, product_id, batch_id, quantity, counted_at, counter_name, credential_id, submitted_at) on table erp.stocktake_count to service_api;
+grant update (quantity, counted_at, counter_name, credential_id, submitted_at) on table erp.stocktake_count to service_writer;
+comment on table erp.stocktake_count is 'Lines of the sheets of a stocktake: what to count, and what was counted. Kept apart from the positions, so that people who count see no expected units.';
+comment on column erp.stocktake_count.sheet_id is 'The sheet.';
+comment on column erp.stocktake_count.line_id is 'The position of the stocktake.';
+comment on column erp.stocktake_count.number is 'Number of the position, in the order of the walk.';
+comment on column erp.stocktake_count.place is 'Key of the place, as in ledger.stock.place.';
+comment on column erp.stocktake_count.warehouse_id is 'The warehouse, for what lies outside of its bins.';
+comment on column erp.stocktake_count.bin_location_id is 'The bin.';
+comment on column erp.stocktake_count.product_id is 'The product; null where the question is whether the bin is empty.';
+comment on column erp.stocktake_count.batch_id is 'The batch, of products that are kept in batches.';
+comment on column erp.stocktake_count.quantity is 'Units that were counted last; null until then. Without the scope stocktake_results:read, only counts of the own credential.';
+comment on column erp.stocktake_count.counted_at is 'When the units were counted.';
+comment on column erp.stocktake_count.counter_name is 'The person who counted, as the client says.';
+comment on column erp.stocktake_count.credential_id is 'The credential that sent the count.';
+comment on column erp.stocktake_count.submitted_at is 'When the count arrived.';
+comment on constraint stocktake_count_counter_is_not_blank on erp.stocktake_count is '@userError INVALID counter_name
+The name of the person who counted must not be blank.';
+comment on constraint stocktake_count_counter_name_length on erp.stocktake_count is '@userError OUT_OF_RANGE counter_name
+The name must have at most 255 characters.';
+comment on constraint stocktake_count_is_complete on erp.stocktake_count is '@internal erp.take_counts writes all four.';
+comment on constraint stocktake_count_is_once_on_a_sheet on erp.stocktake_count is '@internal The stocktake is locked while lines are added.';
+comment on constraint stocktake_count_line_id_fkey on erp.stocktake_count is '@internal The stocktake is locked while lines are added.';
+comment on constraint stocktake_count_place_length on erp.stocktake_count is '@internal The key of a place is a uuid.';
+comment on constraint stocktake_count_quantity_is_not_negative on erp.stocktake_count is '@internal erp.check_stocktake_readings refuses it first.';
+
+create table erp.stocktake_line (
+  id uuid default uuidv7() not null,
+  stocktake_id uuid not null,
+  number integer not null,
+  place text collate "C" not null,
+  warehouse_id uuid,
+  bin_location_id uuid,
+  product_id uuid,
+  batch_id uuid,
+  is_found boolean default false not null,
+  state text default 'open'::text not null,
+  round integer default 1 not null,
+  expected_quantity integer default 0 not null,
+  counted_quantity integer,
+  counted_at timestamp with time zone,
+  difference integer,
+  earlier_difference integer,
+  unit_value numeric,
+  reason text collate "C",
+  approved_at timestamp(0) with time zone,
+  approved_by uuid,
+  booked_difference integer,
+  stock_movement_id uuid,
+  constraint stocktake_line_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
+  constraint stocktake_line_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
+  constraint stocktake_line_count_is_complete CHECK ((((counted_quantity IS NULL) = (counted_at IS NULL)) AND ((counted_quantity IS NULL) = (difference IS NULL)))),
+  constraint stocktake_line_difference_follows CHECK ((difference = (counted_quantity - expected_quantity))),
+  constraint stocktake_line_has_one_place CHECK ((num_nonnulls(warehouse_id, bin_location_id) <= 1)),
+  constraint stocktake_line_is_approved_at_a_moment CHECK (((state = 'approved'::text) = (approved_at IS NOT NULL))),
+  constraint stocktake_line_is_counted CHECK (((state = ANY (ARRAY['open'::text, 'cancelled'::text])) OR (counted_quantity IS NOT NULL))),
+  constraint stocktake_line_names_its_place CHECK (((state = ANY (ARRAY['approved'::text, 'cancelled'::text])) OR COALESCE((place = (COALESCE(bin_location_id, warehouse_id))::text), false))),
+  constraint stocktake_line_number_is_positive CHECK ((number > 0)),
+  constraint stocktake_line_pkey PRIMARY KEY (id),
+  constraint stocktake_line_place_is_not_blank CHECK ((NOT erp.is_blank(place))),
+  constraint stocktake_line_place_length CHECK ((length(place) <= 36)),
+  constraint stocktake_line_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint stocktake_line_quantity_is_not_negative CHECK ((counted_quantity >= 0)),
+  constraint stocktake_line_reason_fkey FOREIGN KEY (reason) REFERENCES ledger.booking_reason(code) ON UPDATE CASCADE ON DELETE RESTRICT,
+  constraint stocktake_line_round_is_positive CHECK ((round > 0)),
+  constraint stocktake_line_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'beyond_bound'::text, 'counted'::text, 'approved'::text, 'cancelled'::text]))),
+  constraint stocktake_line_stocktake_id_fkey FOREIGN KEY (stocktake_id) REFERENCES erp.stocktake(id) ON DELETE CASCADE,
+  constraint stocktake_line_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL,
+  constraint stocktake_line_without_product_is_empty CHECK (((product_id IS NOT NULL) OR ((batch_id IS NULL) AND (COALESCE(counted_quantity, 0) = 0))))
+);
+CREATE INDEX stocktake_line_batch_id_idx ON erp.stocktake_line USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX stocktake_line_bin_location_id_idx ON erp.stocktake_line USING btree (bin_location_id) WHERE (bin_location_id IS NOT NULL);
+CREATE UNIQUE INDEX stocktake_line_is_counted_by_one_stocktake ON erp.stocktake_line USING btree (place, product_id, batch_id) NULLS NOT DISTINCT WHERE (state <> ALL (ARRAY['approved'::text, 'cancelled'::text]));
+CREATE UNIQUE INDEX stocktake_line_number_is_unique ON erp.stocktake_line USING btree (stocktake_id, number);
+CREATE INDEX stocktake_line_product_id_id_idx ON erp.stocktake_line USING btree (product_id, id);
+CREATE INDEX stocktake_line_reason_idx ON erp.stocktake_line USING btree (reason) WHERE (reason IS NOT NULL);
+CREATE INDEX stocktake_line_stocktake_id_id_idx ON erp.stocktake_line USING btree (stocktake_id, id);
+CREATE INDEX stocktake_line_stocktake_id_state_idx ON erp.stocktake_line USING btree (stocktake_id, state);
+CREATE INDEX stocktake_line_warehouse_id_idx ON erp.stocktake_line USING btree (warehouse_id) WHERE (warehouse_id IS NOT NULL);
+alter table erp.stocktake_line enable row level security;
+create policy stocktake_line_delete_writer on erp.stocktake_line for delete to service_writer using (true);
+create policy stocktake_line_insert_writer on erp.stocktake_line for insert to service_writer with check (true);
+create policy stocktake_line_select_api on erp.stocktake_line for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocktake_results:read}'::text[]) AS has_scope));
+create policy stocktake_line_select_registrar on erp.stocktake_line for select to service_registrar using (true);
+create policy stocktake_line_select_writer on erp.stocktake_line for select to service_writer using (true);
+create policy stocktake_line_update_writer on erp.stocktake_line for update to service_writer using (true) with check (true);
+grant select on table erp.stocktake_line to service_registrar;
+grant delete, insert, select on table erp.stocktake_line to service_writer;
+grant select (id, stocktake_id, number, warehouse_id, bin_location_id, product_id, batch_id, is_found, state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id) on table erp.stocktake_line to service_api;
+grant update (state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id) on table erp.stocktake_line to service_writer;
+comment on table erp.stocktake_line is 'Positions of a stocktake: a product in a place, for tracked products each batch. A position without a product asks whether a bin is empty.';
+comment on column erp.stocktake_line.stocktake_id is 'The stocktake.';
+comment on column erp.stocktake_line.number is 'Number of the position, in the order of the walk.';
+comment on column erp.stocktake_line.place is 'Key of the place, as in ledger.stock.place.';
+comment on column erp.stocktake_line.warehouse_id is 'The warehouse, for what lies outside of its bins.';
+comment on column erp.stocktake_line.bin_location_id is 'The bin; null outside of bins, and once the bin was deleted.';
+comment on column erp.stocktake_line.product_id is 'The product; null where the question is whether the bin is empty.';
+comment on column erp.stocktake_line.batch_id is 'The batch, of products that are kept in batches.';
+comment on column erp.stocktake_line.is_found is 'Whether people found units there that nobody expected.';
+comment on column erp.stocktake_line.state is 'open until it is counted; beyond_bound if it needs a second count; counted; approved: then it is booked; cancelled.';
+comment on column erp.stocktake_line.round is 'Number of counts that were requested.';
+comment on column erp.stocktake_line.expected_quantity is 'Units that the ledger says were there when the count was made; before, when the stocktake was created.';
+comment on column erp.stocktake_line.counted_quantity is 'Units of the latest count.';
+comment on column erp.stocktake_line.counted_at is 'Moment of the latest count.';
+comment on column erp.stocktake_line.difference is 'Counted units less expected ones.';
+comment on column erp.stocktake_line.earlier_difference is 'The difference of the count before the recount.';
+comment on column erp.stocktake_line.unit_value is 'Value of a unit when it was counted, in the default currency. Null if unknown.';
+comment on column erp.stocktake_line.reason is 'Reason of the difference, a code of booking reasons.';
+comment on column erp.stocktake_line.approved_at is 'When it was approved and booked.';
+comment on column erp.stocktake_line.approved_by is 'Credential that approved it.';
+comment on column erp.stocktake_line.booked_difference is 'Units that were booked, negative if some were missing. Null if a later count made this one obsolete, and for positions without a product.';
+comment on column erp.stocktake_line.stock_movement_id is 'The movement that corrected the ledger.';
+comment on constraint stocktake_line_count_is_complete on erp.stocktake_line is '@internal erp.judge_stocktake_lines writes all three.';
+comment on constraint stocktake_line_difference_follows on erp.stocktake_line is '@internal erp.judge_stocktake_lines writes all three.';
+comment on constraint stocktake_line_has_one_place on erp.stocktake_line is '@internal A position is either in a bin or outside of bins.';
+comment on constraint stocktake_line_is_approved_at_a_moment on erp.stocktake_line is '@internal erp.book_stocktake_lines writes both.';
+comment on constraint stocktake_line_is_counted on erp.stocktake_line is '@internal Only counted positions become anything else.';
+comment on constraint stocktake_line_names_its_place on erp.stocktake_line is '@userError REFERENCE_IN_USE id
+A stocktake that is not finished counts this place.';
+comment on constraint stocktake_line_number_is_positive on erp.stocktake_line is '@internal Positions are numbered from 1.';
+comment on constraint stocktake_line_place_is_not_blank on erp.stocktake_line is '@internal The key of a place is a uuid.';
+comment on constraint stocktake_line_place_length on erp.stocktake_line is '@internal The key of a place is a uuid.';
+comment on constraint stocktake_line_quantity_is_not_negative on erp.stocktake_line is '@internal erp.check_stocktake_readings refuses it first.';
+comment on constraint stocktake_line_round_is_positive on erp.stocktake_line is '@internal Rounds are numbered from 1.';
+comment on constraint stocktake_line_state_is_known on erp.stocktake_line is '@internal The functions of stocktakes write only these.';
+comment on constraint stocktake_line_stocktake_id_fkey on erp.stocktake_line is '@internal The stocktake is locked while positions are added.';
+comment on constraint stocktake_line_without_product_is_empty on erp.stocktake_line is '@internal erp.add_found_lines makes a position for what is found.';
+comment on index erp.stocktake_line_is_counted_by_one_stocktake is '@userError IN_OTHER_STOCKTAKE
+Another stocktake that is not finished counts the same stock.';
+comment on index erp.stocktake_line_number_is_unique is '@internal The stocktake is locked while positions are added.';
+
+create table erp.stocktake_scope (
+  id uuid default uuidv7() not null,
+  stocktake_id uuid not null,
+  bin_location_id uuid,
+  product_id uuid,
+  batch_id uuid,
+  constraint stocktake_scope_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
+  constraint stocktake_scope_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE CASCADE,
+  constraint stocktake_scope_names_each_once UNIQUE NULLS NOT DISTINCT (stocktake_id, bin_location_id, product_id, batch_id),
+  constraint stocktake_scope_names_one CHECK ((num_nonnulls(bin_location_id, product_id, batch_id) = 1)),
+  constraint stocktake_scope_pkey PRIMARY KEY (id),
+  constraint stocktake_scope_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint stocktake_scope_stocktake_id_fkey FOREIGN KEY (stocktake_id) REFERENCES erp.stocktake(id) ON DELETE CASCADE
+);
+CREATE INDEX stocktake_scope_batch_id_idx ON erp.stocktake_scope USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX stocktake_scope_bin_location_id_idx ON erp.stocktake_scope USING btree (bin_location_id) WHERE (bin_location_id IS NOT NULL);
+CREATE INDEX stocktake_scope_product_id_idx ON erp.stocktake_scope USING btree (product_id) WHERE (product_id IS NOT NULL);
+CREATE INDEX stocktake_scope_stocktake_id_id_idx ON erp.stocktake_scope USING btree (stocktake_id, id);
+alter table erp.stocktake_scope enable row level security;
+create policy stocktake_scope_insert_writer on erp.stocktake_scope for insert to service_writer with check (true);
+create policy stocktake_scope_select_api on erp.stocktake_scope for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocktakes:read}'::text[]) AS has_scope));
+create policy stocktake_scope_select_writer on erp.stocktake_scope for select to service_writer using (true);
+grant insert, select on table erp.stocktake_scope to service_writer;
+grant select (id, stocktake_id, bin_location_id, product_id, batch_id) on table erp.stocktake_scope to service_api;
+comment on table erp.stocktake_scope is 'The bins, products and batches that a stocktake is limited to. Each row names one of them.';
+comment on column erp.stocktake_scope.stocktake_id is 'The stocktake.';
+comment on column erp.stocktake_scope.bin_location_id is 'A bin that is counted.';
+comment on column erp.stocktake_scope.product_id is 'A product that is counted.';
+comment on column erp.stocktake_scope.batch_id is 'A batch that is counted.';
+comment on constraint stocktake_scope_names_each_once on erp.stocktake_scope is '@internal erp.create_stocktake writes each thing once.';
+comment on constraint stocktake_scope_names_one on erp.stocktake_scope is '@internal erp.create_stocktake writes each thing as a row of its own.';
+comment on constraint stocktake_scope_stocktake_id_fkey on erp.stocktake_scope is '@internal The stocktake was made by the same call.';
+
+create table erp.stocktake_sheet (
+  id uuid default uuidv7() not null,
+  stocktake_id uuid not null,
+  number integer not null,
+  round integer default 1 not null,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  completed_at timestamp(0) with time zone,
+  constraint stocktake_sheet_number_is_positive CHECK ((number > 0)),
+  constraint stocktake_sheet_number_is_unique UNIQUE (stocktake_id, number),
+  constraint stocktake_sheet_pkey PRIMARY KEY (id),
+  constraint stocktake_sheet_round_is_positive CHECK ((round > 0)),
+  constraint stocktake_sheet_stocktake_id_fkey FOREIGN KEY (stocktake_id) REFERENCES erp.stocktake(id) ON DELETE CASCADE
+);
+CREATE INDEX stocktake_sheet_stocktake_id_id_idx ON erp.stocktake_sheet USING btree (stocktake_id, id);
+alter table erp.stocktake_sheet enable row level security;
+create policy stocktake_sheet_insert_writer on erp.stocktake_sheet for insert to service_writer with check (true);
+create policy stocktake_sheet_select_api on erp.stocktake_sheet for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocktakes:read}'::text[]) AS has_scope));
+create policy stocktake_sheet_select_registrar on erp.stocktake_sheet for select to service_registrar using (true);
+create policy stocktake_sheet_select_writer on erp.stocktake_sheet for select to service_writer using (true);
+create policy stocktake_sheet_update_writer on erp.stocktake_sheet for update to service_writer using (true) with check (true);
+grant select on table erp.stocktake_sheet to service_registrar;
+grant insert, select on table erp.stocktake_sheet to service_writer;
+grant select (id, stocktake_id, number, round, created_at, completed_at) on table erp.stocktake_sheet to service_api;
+grant update (completed_at) on table erp.stocktake_sheet to service_writer;
+comment on table erp.stocktake_sheet is 'Sheets of a stocktake: what one person counts, in the order of the walk. They show no expected units.';
+comment on column erp.stocktake_sheet.stocktake_id is 'The stocktake.';
+comment on column erp.stocktake_sheet.number is 'Number of the sheet, from 1.';
+comment on column erp.stocktake_sheet.round is '1 for the first count, 2 and more for recounts.';
+comment on column erp.stocktake_sheet.created_at is 'When the sheet was made.';
+comment on column erp.stocktake_sheet.completed_at is 'When the person declared that all is counted.';
+comment on constraint stocktake_sheet_number_is_positive on erp.stocktake_sheet is '@internal Sheets are numbered from 1.';
+comment on constraint stocktake_sheet_number_is_unique on erp.stocktake_sheet is '@internal The stocktake is locked while sheets are added.';
+comment on constraint stocktake_sheet_round_is_positive on erp.stocktake_sheet is '@internal Rounds are numbered from 1.';
+comment on constraint stocktake_sheet_stocktake_id_fkey on erp.stocktake_sheet is '@internal The stocktake is locked while sheets are added.';
 
 create table erp.supplier (
   id uuid default uuidv7() not null,
@@ -18802,6 +21415,7 @@ grant select on table erp.warehouse to service_registrar;
 grant delete, insert, select on table erp.warehouse to service_writer;
 grant select (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, created_at, updated_at, gln) on table erp.warehouse to service_api;
 grant update (updated_at) on table erp.warehouse to service_ledger;
+grant select (id, code) on table erp.warehouse to service_registrar;
 grant select (id, code, name) on table erp.warehouse to service_searcher;
 grant update (code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, gln) on table erp.warehouse to service_writer;
 comment on table erp.warehouse is 'Buildings that hold stock. One is the default, one the default for receiving.';
@@ -18992,6 +21606,91 @@ UNION ALL
   GROUP BY v.ranges;
 comment on view erp.number_proof is 'Faults in the numbers of documents from ranges without a sequence: gaps, counters behind their numbers, numbers given twice, and ranges of a type that the same number fits. Must always be empty. Numbers that do not fit the pattern of their range are left out: they were imported.';
 
+create view erp.return_proof with (security_invoker=true) as
+ WITH line AS (
+         SELECT l.id,
+            o.state,
+            concat_ws(' '::text, l.received_quantity, l.restocked_quantity, l.quarantined_quantity, l.disposed_quantity, l.missing_quantity) AS stored,
+            concat_ws(' '::text, a.received, a.restocked, a.quarantined, a.disposed,
+                CASE
+                    WHEN o.state = 'closed'::text THEN GREATEST(l.quantity - a.received, 0)
+                    ELSE 0
+                END) AS expected
+           FROM erp.return_order_line_item l
+             JOIN erp.return_order o ON o.id = l.return_order_id
+             CROSS JOIN LATERAL erp.arrived_units(l.id) a(received, restocked, quarantined, disposed)
+        ), claim AS (
+         SELECT l.order_line_item_id AS id,
+            sum(erp.claimed_units(o.state, l.quantity, l.received_quantity)) AS quantity
+           FROM erp.return_order_line_item l
+             JOIN erp.return_order o ON o.id = l.return_order_id
+          WHERE l.order_line_item_id IS NOT NULL
+          GROUP BY l.order_line_item_id
+        ), refund AS (
+         SELECT r.return_order_id,
+            sum(r.amount) AS amount
+           FROM ( SELECT l.return_order_id,
+                    l.refund_amount AS amount
+                   FROM erp.return_order_line_item l
+                UNION ALL
+                 SELECT c.return_order_id,
+                    c.refund_amount
+                   FROM erp.return_order_charge c) r
+          GROUP BY r.return_order_id
+        ), receipt AS (
+         SELECT l.goods_receipt_id,
+            l.product_id,
+            sum(GREATEST(l.quantity, 0)) AS arrived,
+            sum(l.disposed_quantity) AS disposed
+           FROM erp.goods_receipt_line_item l
+             JOIN erp.goods_receipt r ON r.id = l.goods_receipt_id
+          WHERE r.type = 'Customer'::text AND (r.state = ANY (ARRAY['approved'::text, 'in_progress'::text, 'completed'::text])) AND l.product_id IS NOT NULL
+          GROUP BY l.goods_receipt_id, l.product_id
+         HAVING bool_and(l.return_order_line_item_id IS NOT NULL)
+        ), booked AS (
+         SELECT c.goods_receipt_id,
+            c.product_id,
+            c.arrived,
+            c.disposed,
+            ( SELECT COALESCE(sum(m.quantity), 0::bigint) AS "coalesce"
+                   FROM ledger.stock_movement m
+                  WHERE m.destination_goods_receipt_id = c.goods_receipt_id AND m.product_id = c.product_id AND m.source_location_type_technical_name = 'return_order'::text) AS booked_in,
+            ( SELECT COALESCE(sum(m.quantity), 0::bigint) AS "coalesce"
+                   FROM ledger.stock_movement m
+                  WHERE m.source_goods_receipt_id = c.goods_receipt_id AND m.product_id = c.product_id AND m.destination_special_stock_location_technical_name = 'stock_correction'::text) AS booked_out
+           FROM receipt c
+        )
+ SELECT 'return_order_line_item.figures'::text AS figure,
+    l.id::text AS id,
+    l.stored,
+    l.expected
+   FROM line l
+  WHERE l.stored <> l.expected
+UNION ALL
+ SELECT 'sales_order_line_item.returned_quantity'::text AS figure,
+    l.id::text AS id,
+    l.returned_quantity::text AS stored,
+    COALESCE(c.quantity, 0::bigint)::text AS expected
+   FROM erp.sales_order_line_item l
+     LEFT JOIN claim c ON c.id = l.id
+  WHERE l.returned_quantity <> COALESCE(c.quantity, 0::bigint)
+UNION ALL
+ SELECT 'return_order.refund_amount'::text AS figure,
+    o.id::text AS id,
+    o.refund_amount::text AS stored,
+    COALESCE(r.amount, 0::numeric)::text AS expected
+   FROM erp.return_order o
+     LEFT JOIN refund r ON r.return_order_id = o.id
+  WHERE o.refund_amount <> COALESCE(r.amount, 0::numeric)
+UNION ALL
+ SELECT 'goods_receipt_line_item.returned'::text AS figure,
+    (b.goods_receipt_id || ' '::text) || b.product_id AS id,
+    concat_ws(' '::text, b.arrived, b.disposed) AS stored,
+    concat_ws(' '::text, b.booked_in, b.booked_out) AS expected
+   FROM booked b
+  WHERE b.arrived IS DISTINCT FROM b.booked_in OR b.disposed IS DISTINCT FROM b.booked_out;
+comment on view erp.return_proof is 'Figures of returns that differ from what goods receipts and the ledger give, for ledger.proof.';
+
 CREATE OR REPLACE FUNCTION erp.about_customer(customer uuid)
  RETURNS TABLE(customer uuid, number text, email text, orders uuid[], quotes uuid[], fulfillment_orders uuid[], fulfillments uuid[], labels uuid[], returns uuid[], receipts uuid[], documents uuid[])
  LANGUAGE sql
@@ -19050,6 +21749,173 @@ BEGIN ATOMIC
    WHERE (c.id = about_customer.customer);
 END;
 comment on function erp.about_customer(uuid) is 'Returns a customer, and the ids of everything about them. `npx erp customers` exports or anonymizes that.';
+
+CREATE OR REPLACE FUNCTION erp.about_stocktake_lines(notes jsonb, lines erp.stocktake_line[], line_ids uuid[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_agg((n.note ||
+         CASE
+             WHEN (((n.note -> 'field'::text) ->> 0) = 'lines'::text) THEN jsonb_build_object('field',
+             CASE
+                 WHEN (about_stocktake_lines.line_ids IS NOT NULL) THEN to_jsonb(mutation.path('line_ids'::text, (array_position(about_stocktake_lines.line_ids, l.id))::bigint))
+                 ELSE NULL::jsonb
+             END, 'details', (COALESCE(NULLIF((n.note -> 'details'::text), 'null'::jsonb), '{}'::jsonb) || jsonb_build_object('position', l.number)))
+             ELSE '{}'::jsonb
+         END) ORDER BY n.nth) AS jsonb_agg
+    FROM (jsonb_array_elements(about_stocktake_lines.notes) WITH ORDINALITY n(note, nth)
+      LEFT JOIN unnest(about_stocktake_lines.lines) WITH ORDINALITY l(id, stocktake_id, number, place, warehouse_id, bin_location_id, product_id, batch_id, is_found, state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id, ordinality) ON ((l.ordinality = ((((n.note -> 'field'::text) ->> 1))::integer + 1))));
+END;
+grant execute on function erp.about_stocktake_lines(jsonb,erp.stocktake_line[],uuid[]) to service_writer;
+comment on function erp.about_stocktake_lines(jsonb,erp.stocktake_line[],uuid[]) is 'Returns errors or warnings of ledger.set_stock about positions of a stocktake: they name the id in line_ids, if the caller gave ids, and the number of the position.';
+
+CREATE OR REPLACE FUNCTION erp.add_found_lines(sheet erp.stocktake_sheet, readings erp.stocktake_reading[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  last_number constant integer := (
+    select max(l.number) from erp.stocktake_line l where l.stocktake_id = sheet.stocktake_id);
+begin
+  with found as (
+    select r.*, p.place from unnest(readings) with ordinality r
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    where r.quantity > 0 and not exists (
+      select from erp.stocktake_count c where c.sheet_id = sheet.id and c.place = p.place
+        and c.product_id = r.product_id and c.batch_id is not distinct from r.batch_id)
+  ), line as (
+    insert into erp.stocktake_line (stocktake_id, number, place, warehouse_id, bin_location_id, product_id,
+      batch_id, is_found)
+    select sheet.stocktake_id, coalesce(last_number, 0) + row_number() over (order by f.ordinality), f.place,
+      f.warehouse_id, f.bin_location_id, f.product_id, f.batch_id, true
+    from found f order by f.ordinality
+    returning *
+  )
+  insert into erp.stocktake_count (sheet_id, line_id, number, place, warehouse_id, bin_location_id,
+    product_id, batch_id)
+  select sheet.id, l.id, l.number, l.place, l.warehouse_id, l.bin_location_id, l.product_id, l.batch_id
+  from line l order by l.number;
+
+  -- The bin is not empty, so nobody has to say so
+  delete from erp.stocktake_line l
+  using erp.stocktake_count c
+  where c.sheet_id = sheet.id and c.line_id = l.id and l.product_id is null and exists (
+    select from unnest(readings) r cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    where p.place = l.place and r.quantity > 0);
+end
+$function$;
+grant execute on function erp.add_found_lines(erp.stocktake_sheet,erp.stocktake_reading[]) to service_writer;
+comment on function erp.add_found_lines(erp.stocktake_sheet,erp.stocktake_reading[]) is 'Adds positions for units that a person found and nobody expected.';
+
+CREATE OR REPLACE FUNCTION erp.add_stocktake_lines(stocktake erp.stocktake, includes_empty_bins boolean)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  maximum constant integer := 20000;
+  added integer;
+begin
+  with scope as materialized (
+    select c.* from erp.stocktake_scope c where c.stocktake_id = stocktake.id
+  ), place as materialized (
+    select w.id as warehouse_id, null::uuid as bin_location_id, w.id::text as place, -1 as position,
+      '' as code
+    from erp.warehouse w where w.id = stocktake.warehouse_id and stocktake.counts_all_bins
+    union all
+    select null, b.id, b.id::text, b.position, b.code from erp.bin_location b
+    where b.warehouse_id = stocktake.warehouse_id and (stocktake.counts_all_bins
+      or b.id in (select c.bin_location_id from scope c where c.bin_location_id is not null))
+  ), held as materialized (
+    select s.warehouse_id, s.bin_location_id, s.place, s.position, s.code, s.product_id, b.batch_id,
+      coalesce(b.quantity, s.quantity) as quantity
+    from (
+      select p.*, s.id, s.product_id, s.quantity from place p
+      join ledger.stock s on s.warehouse_id = p.warehouse_id
+      union all
+      select p.*, s.id, s.product_id, s.quantity from place p
+      join ledger.stock s on s.bin_location_id = p.bin_location_id
+    ) s
+    join erp.product r on r.id = s.product_id
+    left join ledger.batch_stock b on b.stock_id = s.id and b.quantity <> 0 and r.is_batch_managed
+    where s.quantity <> 0 and (b.batch_id is not null or not r.is_batch_managed)
+      and (stocktake.counts_all_products
+        or s.product_id in (select c.product_id from scope c where c.product_id is not null)
+        or b.batch_id in (select c.batch_id from scope c where c.batch_id is not null))
+    limit maximum + 1
+  ), wanted as (
+    select h.* from held h
+    union all
+    select p.*, null, null, 0 from place p
+    where includes_empty_bins and p.bin_location_id is not null and not exists (
+      select from ledger.stock s where s.bin_location_id = p.bin_location_id and s.quantity <> 0)
+    limit maximum + 1
+  )
+  insert into erp.stocktake_line (stocktake_id, number, place, warehouse_id, bin_location_id, product_id,
+    batch_id, expected_quantity)
+  select stocktake.id,
+    row_number() over (order by w.position nulls last, w.code, w.place, p.product_number, b.number),
+    w.place, w.warehouse_id, w.bin_location_id, w.product_id, w.batch_id, w.quantity
+  from wanted w
+  left join erp.product p on p.id = w.product_id left join erp.batch b on b.id = w.batch_id
+  order by 2;
+  get diagnostics added = row_count;
+  perform mutation.refuse_too_many(added, maximum, null);
+  return added;
+end
+$function$;
+grant execute on function erp.add_stocktake_lines(erp.stocktake,boolean) to service_writer;
+comment on function erp.add_stocktake_lines(erp.stocktake,boolean) is 'Adds the positions of a new stocktake: what lies in its scope, and on request empty bins, in the order of the walk. Returns their number. User errors TOO_MANY_LINES beyond 20,000, and IN_OTHER_STOCKTAKE.';
+
+CREATE OR REPLACE FUNCTION erp.add_stocktake_sheets(stocktake_id uuid, sheets integer)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH place AS (
+          SELECT l.place,
+             min(l.number) AS number,
+             count(*) AS lines,
+             sum(count(*)) OVER () AS total,
+             (sum(count(*)) OVER (ORDER BY (min(l.number))) - (count(*))::numeric) AS before
+            FROM erp.stocktake_line l
+           WHERE (l.stocktake_id = add_stocktake_sheets.stocktake_id)
+           GROUP BY l.place
+         ), part AS (
+          SELECT p.place,
+             dense_rank() OVER (ORDER BY (div(((((2)::numeric * p.before) + (p.lines)::numeric) * (add_stocktake_sheets.sheets)::numeric), ((2)::numeric * p.total)))) AS sheet
+            FROM place p
+         ), sheet AS (
+          INSERT INTO erp.stocktake_sheet (stocktake_id, number)  SELECT add_stocktake_sheets.stocktake_id AS stocktake_id,
+                     p.sheet
+                    FROM part p
+                   GROUP BY p.sheet
+                   ORDER BY p.sheet
+           RETURNING stocktake_sheet.id,
+             stocktake_sheet.number
+         )
+  INSERT INTO erp.stocktake_count (sheet_id, line_id, number, place, warehouse_id, bin_location_id, product_id, batch_id)  SELECT s.id,
+             l.id,
+             l.number,
+             l.place,
+             l.warehouse_id,
+             l.bin_location_id,
+             l.product_id,
+             l.batch_id
+            FROM ((part p
+              JOIN sheet s ON ((s.number = p.sheet)))
+              JOIN erp.stocktake_line l ON (((l.stocktake_id = add_stocktake_sheets.stocktake_id) AND (l.place = p.place))))
+           ORDER BY l.number;
+END;
+grant execute on function erp.add_stocktake_sheets(uuid,integer) to service_writer;
+comment on function erp.add_stocktake_sheets(uuid,integer) is 'Divides the positions of a new stocktake among sheets of about the same length, by places in the order of the walk. With few places there are fewer sheets.';
 
 CREATE OR REPLACE FUNCTION erp.address_faults(address jsonb)
  RETURNS SETOF text
@@ -19389,6 +22255,11 @@ begin
     returning 1
   ) select 'quotes', count(*) from done;
   return query with done as (
+    update erp.return_order r set comment = null, reference = null, refusal_reason = null
+    where r.id = any (about.returns) and num_nonnulls(r.comment, r.reference, r.refusal_reason) > 0
+    returning 1
+  ) select 'returns', count(*) from done;
+  return query with done as (
     update erp.goods_receipt g set comment = null where g.id = any (about.receipts) and g.comment is not null
     returning 1
   ) select 'goods receipts', count(*) from done;
@@ -19405,8 +22276,12 @@ declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
   new_state constant text := erp.next_state('goods_receipt', 'approve', present.state);
   errors jsonb;
+  drafts ledger.draft[] := '{}';
   booked ledger.booked;
 begin
+  if present.type = 'Customer' then
+    perform erp.lock_returns_of(present.id);
+  end if;
   if present.warehouse_id is null then
     perform mutation.refuse('REQUIRED', 'The receipt has no warehouse any more.', '{id}');
   end if;
@@ -19428,11 +22303,15 @@ begin
       and l.return_order_id is null
   ) e;
   perform mutation.refuse(errors);
+  if present.type = 'Customer' then
+    perform erp.require_returns(present);
+    drafts := erp.return_drafts(present);
+  end if;
   if not exists (select from erp.goods_receipt_line_item l where l.goods_receipt_id = present.id) then
     perform mutation.refuse('REQUIRED', 'The receipt has no lines.', '{id}');
   end if;
 
-  booked := ledger.post(array(
+  booked := ledger.post(drafts || array(
     select row ('{id}', l.product_id, abs(l.quantity), l.batch_id,
       case
         when l.quantity < 0 then p.type
@@ -19451,7 +22330,54 @@ begin
 end
 $function$;
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
-comment on function erp.approve_goods_receipt(uuid) is 'Approves a goods receipt: books its lines to the place of the receipt, from the return order or from unknown, and negative lines from where the units are.';
+comment on function erp.approve_goods_receipt(uuid) is 'Approves a goods receipt: books its lines to the place of the receipt, from the return order or from unknown, and negative lines from where the units are. Units of a line of a return come from its order, through the return, in the same booking.';
+
+CREATE OR REPLACE FUNCTION erp.approve_stocktake(stocktake_id uuid, line_ids uuid[], reason text, comment text, approver_name text, OUT approved_count integer, OUT remaining_count integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  chunk constant integer := 250;
+  stocktake constant erp.stocktake := erp.lock_stocktake(stocktake_id);
+  lines erp.stocktake_line[];
+  next_state text;
+begin
+  next_state := erp.next_state('stocktake',
+    case when line_ids is null then 'approve' else 'approve_lines' end, stocktake.state);
+  perform erp.require_approvable(stocktake, line_ids, approver_name);
+  lines := array(
+    select l from erp.stocktake_line l
+    where l.stocktake_id = stocktake.id and l.state = 'counted' and l.product_id is not null
+      and (line_ids is null or l.id = any (line_ids))
+    order by l.number limit 1000);
+  -- All at once, because calls at the same time take the locks in the same order
+  perform ledger.lock(array(select l.product_id from unnest(lines) l), array[stocktake.warehouse_id],
+    array(select l.bin_location_id from unnest(lines) l));
+  for n in 0 .. (cardinality(lines) - 1) / chunk loop
+    exit when lines = '{}';
+    perform erp.book_stocktake_lines(stocktake, lines[n * chunk + 1 : (n + 1) * chunk], line_ids, reason,
+      comment);
+  end loop;
+  -- Bins that were found empty, as expected
+  update erp.stocktake_line l
+  set state = 'approved', approved_at = date_trunc('second', now()), approved_by = mutation.caller()
+  where l.stocktake_id = stocktake.id and l.state = 'counted' and l.product_id is null
+    and (line_ids is null or l.id = any (line_ids));
+
+  approved_count := cardinality(lines);
+  select count(*) into remaining_count from erp.stocktake_line l
+  where l.stocktake_id = stocktake.id and l.state <> 'approved';
+  if remaining_count = 0 and stocktake.state = 'review' then
+    update erp.stocktake s
+    set state = erp.next_state('stocktake', 'approve', stocktake.state),
+      approved_at = date_trunc('second', now())
+    where s.id = stocktake.id;
+  end if;
+end
+$function$;
+grant execute on function erp.approve_stocktake(uuid,uuid[],text,text,text) to service_writer;
+comment on function erp.approve_stocktake(uuid,uuid[],text,text,text) is 'Approves positions of a stocktake and books them: those given, or all, 1,000 at a time. With the last one the stocktake is approved. Returns how many were booked, and how many remain. User errors of erp.require_approvable, ledger.set_stock, and INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.are_storefront_variants(value jsonb)
  RETURNS boolean
@@ -19468,6 +22394,22 @@ CREATE OR REPLACE FUNCTION erp.are_translations(texts jsonb)
 RETURN ((jsonb_typeof(texts) = 'object'::text) AND (NOT jsonb_path_exists(texts, '$.*?(@.type() != "object")'::jsonpath)) AND (NOT jsonb_path_exists(texts, '$.*.*?(@.type() != "string")'::jsonpath)));
 grant execute on function erp.are_translations(jsonb) to service_writer;
 comment on function erp.are_translations(jsonb) is 'Whether a JSON value is an object with an object of texts for each locale, such as {"de": {"name": "Zelt"}}.';
+
+CREATE OR REPLACE FUNCTION erp.arrived_units(return_order_line_item_id uuid)
+ RETURNS TABLE(received integer, restocked integer, quarantined integer, disposed integer)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (COALESCE(sum(l.quantity) FILTER (WHERE ((l.quantity > 0) OR (r.state = 'completed'::text))), (0)::bigint))::integer AS "coalesce",
+     (COALESCE(sum(((l.quantity - l.quarantined_quantity) - l.disposed_quantity)) FILTER (WHERE (r.state = 'completed'::text)), (0)::bigint))::integer AS "coalesce",
+     (COALESCE(sum(l.quarantined_quantity) FILTER (WHERE (r.state = 'completed'::text)), (0)::bigint))::integer AS "coalesce",
+     (COALESCE(sum(l.disposed_quantity) FILTER (WHERE (r.state = 'completed'::text)), (0)::bigint))::integer AS "coalesce"
+    FROM (erp.goods_receipt_line_item l
+      JOIN erp.goods_receipt r ON ((r.id = l.goods_receipt_id)))
+   WHERE ((l.return_order_line_item_id = arrived_units.return_order_line_item_id) AND (r.state = ANY (ARRAY['approved'::text, 'in_progress'::text, 'completed'::text])));
+END;
+grant execute on function erp.arrived_units(uuid) to service_ledger;
+comment on function erp.arrived_units(uuid) is 'Returns what goods receipts say about a line of a return: units that arrived by approved receipts, and what completed receipts did with them.';
 
 CREATE OR REPLACE FUNCTION erp.assign(order_id uuid, assignments erp.assignment[], are_shipped boolean DEFAULT false)
  RETURNS uuid[]
@@ -19541,6 +22483,59 @@ RETURN ARRAY(WITH named AS (SELECT a.destination_order_line_item_id AS id, sum(i
 grant execute on function erp.billable_parts(uuid,boolean,uuid[]) to service_writer;
 comment on function erp.billable_parts(uuid,boolean,uuid[]) is 'Returns the units of an order''s lines that no invoice charges. With only_shipped, these are the shipped units of products, of some fulfillments if they are given, and all units of other lines, such as shipping costs, if erp.charges_services allows it.';
 
+CREATE OR REPLACE FUNCTION erp.book_stocktake_lines(stocktake erp.stocktake, lines erp.stocktake_line[], line_ids uuid[], reason text, comment text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  earlier constant jsonb := mutation.warnings();
+  booked ledger.booked;
+  faults text;
+  news jsonb;
+begin
+  begin
+    booked := ledger.set_stock(array(
+      select row (l.product_id, l.warehouse_id, l.bin_location_id, null, null, l.counted_quantity, l.batch_id,
+        null, l.counted_at)::ledger.line
+      from unnest(lines) with ordinality l order by l.ordinality
+    ), comment, stocktake.number, reason, 'stocktaking');
+  exception when sqlstate 'UE001' then
+    get stacked diagnostics faults = pg_exception_detail;
+    perform mutation.refuse(erp.about_stocktake_lines(faults::jsonb, lines, line_ids));
+  end;
+  select coalesce(jsonb_agg(w.note order by w.nth), '[]') into news
+  from jsonb_array_elements(mutation.warnings()) with ordinality w (note, nth)
+  where w.nth > jsonb_array_length(earlier);
+
+  update erp.stocktake_line l
+  set state = 'approved', approved_at = date_trunc('second', now()), approved_by = mutation.caller(),
+    booked_difference = case when not b.is_obsolete then b.change end, stock_movement_id = b.movement_id,
+    difference = case when b.is_obsolete then l.difference else b.change end,
+    expected_quantity = case when b.is_obsolete then l.expected_quantity
+      else l.counted_quantity - b.change end,
+    reason = case when b.movement_id is not null then book_stocktake_lines.reason end
+  from (
+    select p.id, f.movement_id, coalesce(f.change, 0) as change, exists (
+      select from jsonb_array_elements(news) w
+      where w ->> 'code' = 'COUNT_SUPERSEDED' and (w -> 'field' ->> 1)::integer + 1 = p.ordinality
+    ) as is_obsolete
+    from unnest(lines) with ordinality p
+    left join lateral (
+      select f.movement_id, f.quantity as change
+      from ledger.flow f left join ledger.stock_movement_batch m on m.stock_movement_id = f.movement_id
+      where f.movement_id = any (booked.stock_movements) and f.product_id = p.product_id
+        and f.place = p.place and m.batch_id is not distinct from p.batch_id
+    ) f on true
+  ) b
+  where l.id = b.id;
+  perform set_config('service.warnings',
+    (earlier || coalesce(erp.about_stocktake_lines(news, lines, line_ids), '[]'))::text, true);
+end
+$function$;
+grant execute on function erp.book_stocktake_lines(erp.stocktake,erp.stocktake_line[],uuid[],text,text) to service_writer;
+comment on function erp.book_stocktake_lines(erp.stocktake,erp.stocktake_line[],uuid[],text,text) is 'Books up to 250 counted positions, whose products are locked, as counts of the process stocktaking. The booking has the number of the stocktake as reference. The difference becomes what was booked; a count that a later one made obsolete books nothing. Errors and warnings of ledger.set_stock.';
+
 CREATE OR REPLACE FUNCTION erp.breaks_skonto(payment_terms text)
  RETURNS boolean
  LANGUAGE sql
@@ -19591,6 +22586,7 @@ begin
     perform mutation.refuse('EXTERNALLY_MANAGED', 'The fulfillment is managed externally.', '{id}');
   end if;
   wanted := erp.next_state('fulfillment', 'cancel', present.state);
+  perform erp.require_no_returns(present.id);
   perform from erp.location l
   where l.id in (
     select f.source_warehouse_location_id from erp.fulfillment_order f where f.id = any (fulfillment_orders)
@@ -19611,7 +22607,7 @@ begin
 end
 $function$;
 grant execute on function erp.cancel_fulfillment(uuid,text) to service_writer;
-comment on function erp.cancel_fulfillment(uuid,text) is 'Cancels a fulfillment: books its units back, opens its quantities again, and cancels the invoices over it (erp.cancel_invoices_of). User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID, INVALID_STATE_TRANSITION, and the user errors of ledger.take_back.';
+comment on function erp.cancel_fulfillment(uuid,text) is 'Cancels a fulfillment: books its units back, opens its quantities again, and cancels the invoices over it (erp.cancel_invoices_of). User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID, INVALID_STATE_TRANSITION, RETURN_EXISTS, and the user errors of ledger.take_back.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_invoices_of(fulfillment_id uuid)
  RETURNS uuid[]
@@ -19687,7 +22683,8 @@ begin
     select from erp.sales_order_line_item l where l.order_id = present.id and l.shipped_quantity > 0
   ) then
     perform mutation.refuse('NOT_EDITABLE',
-      'Parts of the order are shipped. Cancel its fulfillments first.', '{id}');
+      'Parts of the order are shipped. Cancel its fulfillments first, or let a return bring them back.',
+      '{id}', jsonb_build_object('allowedActions', erp.allowed_actions('order', present.state)));
   elsif cardinality(erp.open_invoices(present.id)) > 0 then
     perform mutation.refuse('NOT_EDITABLE',
       'The order is invoiced. Take its invoices back first, by documentCreate with the type storno, or '
@@ -19702,7 +22699,7 @@ begin
   with gone as (
     update erp.fulfillment_order f
     set state = erp.next_state('fulfillment_order', 'cancel', f.state), state_before_hold = null,
-      hold_comment = null
+      hold_comment = null, was_cancelled_with_order = true
     where f.destination_order_id = present.id and f.type <> 'ExternalToOrder'
       and f.state in ('Open', 'InProgress', 'OnHold')
     returning f.id
@@ -19717,6 +22714,26 @@ end
 $function$;
 grant execute on function erp.cancel_order(uuid) to service_writer;
 comment on function erp.cancel_order(uuid) is 'Cancels an order of which nothing is shipped or charged, and its open fulfillment orders, so that nothing is reserved for it any more. Externally managed fulfillment orders stay unchanged. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE.';
+
+CREATE OR REPLACE FUNCTION erp.cancel_stocktake(stocktake_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  stocktake constant erp.stocktake := erp.lock_stocktake(stocktake_id);
+begin
+  update erp.stocktake s
+  set state = erp.next_state('stocktake', 'cancel', stocktake.state),
+    cancelled_at = date_trunc('second', now())
+  where s.id = stocktake.id;
+  update erp.stocktake_line l set state = 'cancelled'
+  where l.stocktake_id = stocktake.id and l.state <> 'approved';
+  return stocktake.id;
+end
+$function$;
+grant execute on function erp.cancel_stocktake(uuid) to service_writer;
+comment on function erp.cancel_stocktake(uuid) is 'Cancels a stocktake. What was approved stays booked. Returns the id. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.change_fulfillment_order(fulfillment_order_id uuid, action text, note text DEFAULT NULL::text)
  RETURNS uuid
@@ -19850,6 +22867,70 @@ RETURN ((EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = ch
 grant execute on function erp.charges_services(uuid) to service_writer;
 comment on function erp.charges_services(uuid) is 'Whether lines of an order other than products may be charged, such as shipping costs. They may if some of its goods were shipped, or if it has none and was not cancelled.';
 
+CREATE OR REPLACE FUNCTION erp.check_found_units(stocktake erp.stocktake, sheet erp.stocktake_sheet, readings erp.stocktake_reading[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  with reading as (
+    select r.*, r.ordinality as line, p.place, b.warehouse_id as bin_warehouse_id, t.id as product,
+      t.is_batch_managed, t.has_serial_numbers, c.product_id as batch_product_id,
+      exists (
+        select from erp.stocktake_count n where n.sheet_id = sheet.id and n.place = p.place
+          and (r.is_empty or n.product_id = r.product_id and n.batch_id is not distinct from r.batch_id)
+      ) as is_on_sheet
+    from unnest(readings) with ordinality r
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    left join erp.bin_location b on b.id = r.bin_location_id
+    left join erp.product t on t.id = r.product_id left join erp.batch c on c.id = r.batch_id
+  )
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line)
+  into errors
+  from reading r
+  cross join lateral (
+    select r.line, v.* from (values
+      (r.has_serial_numbers and r.quantity > 1, 'OUT_OF_RANGE', 'A serial number is one unit.',
+        '{quantity}'::text[]),
+      (not r.is_on_sheet and not r.is_empty and r.product is null, 'NOT_FOUND', 'There is no such product.',
+        '{product_id}'),
+      (not r.is_on_sheet and r.is_batch_managed and r.batch_id is null, 'BATCH_REQUIRED',
+        'The product is kept in batches: name one.', '{batch_id}'),
+      (not r.is_on_sheet and r.batch_id is not null and r.batch_product_id is null, 'NOT_FOUND',
+        'There is no such batch.', '{batch_id}'),
+      (not r.is_on_sheet and r.batch_product_id <> r.product_id, 'BATCH_MISMATCH',
+        'The batch belongs to another product.', '{batch_id}'),
+      (not r.is_on_sheet and not r.is_batch_managed and r.batch_id is not null, 'INVALID',
+        'The product is not kept in batches.', '{batch_id}'),
+      (not r.is_on_sheet and exists (select from erp.product v where v.parent_id = r.product_id),
+        'PRODUCT_HAS_VARIANTS', 'The product only stands for its variants: count these.', '{product_id}'),
+      (not r.is_on_sheet and sheet.round > 1, 'NOT_ON_SHEET', 'This recount does not ask for it.', '{}'),
+      (not r.is_on_sheet and exists (
+        select from erp.stocktake_sheet o join erp.stocktake_count n on n.sheet_id = o.id
+        where o.stocktake_id = stocktake.id and o.round = 1 and o.id <> sheet.id and n.place = r.place
+      ), 'NOT_ON_SHEET', 'Another sheet has this place.', '{place}'),
+      (not r.is_on_sheet and coalesce(r.warehouse_id, r.bin_warehouse_id) is distinct from
+        stocktake.warehouse_id, 'OUT_OF_SCOPE', 'The stocktake is about another warehouse.', '{place}'),
+      (not r.is_on_sheet and not stocktake.counts_all_bins and not exists (
+        select from erp.stocktake_scope o
+        where o.stocktake_id = stocktake.id and o.bin_location_id = r.bin_location_id
+      ), 'OUT_OF_SCOPE', 'The stocktake does not include this place.', '{place}'),
+      (not r.is_on_sheet and not r.is_empty and not stocktake.counts_all_products and not exists (
+        select from erp.stocktake_scope o
+        where o.stocktake_id = stocktake.id and (o.product_id = r.product_id or o.batch_id = r.batch_id)
+      ), 'OUT_OF_SCOPE', 'The stocktake does not include this product.', '{product_id}')
+    ) v (is_wrong, code, message, field)
+    where v.is_wrong limit 1
+  ) e (line, is_wrong, code, message, field);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.check_found_units(erp.stocktake,erp.stocktake_sheet,erp.stocktake_reading[]) to service_writer;
+comment on function erp.check_found_units(erp.stocktake,erp.stocktake_sheet,erp.stocktake_reading[]) is 'Refuses units that cannot be counted on a sheet: what does not exist, what the stocktake does not include, and places of other sheets. User errors NOT_FOUND, BATCH_REQUIRED, BATCH_MISMATCH, INVALID, OUT_OF_RANGE, PRODUCT_HAS_VARIANTS, NOT_ON_SHEET, OUT_OF_SCOPE.';
+
 CREATE OR REPLACE FUNCTION erp.check_goods_receipt(wanted erp.goods_receipt)
  RETURNS void
  LANGUAGE plpgsql
@@ -19947,7 +23028,7 @@ $function$;
 grant execute on function erp.check_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.check_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Refuses lines that do not fit their goods receipt. User errors TOO_MANY_LINES, OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE, BATCH_MISMATCH, INVALID.';
 
-CREATE OR REPLACE FUNCTION erp.check_placements(receipt erp.goods_receipt, placements erp.placement[])
+CREATE OR REPLACE FUNCTION erp.check_placements(receipt erp.goods_receipt, placements erp.placement[], outcomes text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -19969,9 +23050,27 @@ begin
     from unnest(placements) p
     where p.quantity < 1
     union all
+    select p.line, 'INVALID', 'An outcome is restock, quarantine or dispose.', '{outcome}'
+    from unnest(placements) p where outcomes[p.line] not in ('restock', 'quarantine', 'dispose')
+    union all
+    select p.line, 'INVALID', 'Units that are thrown away are put nowhere.', '{place}'
+    from unnest(placements) p
+    where outcomes[p.line] = 'dispose' and num_nonnulls(p.warehouse_id, p.bin_location_id) > 0
+    union all
+    select p.line, 'INVALID', case outcomes[p.line]
+        when 'restock' then 'Units there cannot be sold: quarantine them, or name another place.'
+        else 'Units there can be sold: name a bin whose state is not sellable, or hold the batch.' end,
+      '{place}'
+    from unnest(placements) p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
+    cross join lateral erp.placed_state(p.bin_location_id, l.batch_id) s (state)
+    where outcomes[p.line] = 'quarantine' and s.state = 'sellable'
+      or outcomes[p.line] = 'restock' and s.state <> 'sellable'
+    union all
     select p.line, 'INVALID', 'Name the warehouse of the receipt or one of its bins.', '{place}'
     from unnest(placements) p
-    where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1 or p.warehouse_id <> receipt.warehouse_id
+    where outcomes[p.line] is distinct from 'dispose'
+        and num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
+      or p.warehouse_id <> receipt.warehouse_id
       or p.bin_location_id is not null and not exists (
         select from erp.bin_location b
         where b.id = p.bin_location_id and b.warehouse_id = receipt.warehouse_id)
@@ -19991,8 +23090,8 @@ begin
   perform mutation.refuse(errors);
 end
 $function$;
-grant execute on function erp.check_placements(erp.goods_receipt,erp.placement[]) to service_writer;
-comment on function erp.check_placements(erp.goods_receipt,erp.placement[]) is 'Refuses placements that do not fit the lines of a goods receipt or its warehouse. User errors NOT_FOUND, OUT_OF_RANGE, INVALID.';
+grant execute on function erp.check_placements(erp.goods_receipt,erp.placement[],text[]) to service_writer;
+comment on function erp.check_placements(erp.goods_receipt,erp.placement[],text[]) is 'Refuses placements that do not fit the lines of a goods receipt or its warehouse. User errors NOT_FOUND, OUT_OF_RANGE, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.check_receipt_suppliers(receipt erp.goods_receipt, lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS void
@@ -20126,6 +23225,127 @@ begin
 end
 $function$;
 comment on function erp.check_references_of_fulfillment_stock_movement() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of erp.fulfillment_stock_movement that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.check_return_lines(target erp.return_order, lines erp.return_order_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{line_items}');
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('line_items', e.line, e.field)) order by e.line
+  )
+  into errors
+  from (
+    select f.line, f.code, f.message, f.field from erp.faults_of_return_lines(target, lines) f
+    union all
+    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
+    from (
+      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
+      from unnest(lines) with ordinality i
+    ) l
+    where l.id is not null and l.nth > 1
+  ) e;
+  perform mutation.refuse(errors);
+  select jsonb_agg(mutation.user_error('EXCEEDS_SHIPPED',
+    format('%s units would come back, but only %s were shipped and have not come back.', e.requested,
+      e.returnable),
+    mutation.path('line_items', e.line, 'quantity'),
+    jsonb_build_object('returnable', e.returnable, 'requested', e.requested)) order by e.line)
+  into errors
+  from (
+    select x.line, min(x.returnable) as returnable, max(x.requested) as requested
+    from erp.excess_returns(target.id, lines) x group by x.line
+  ) e;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.check_return_lines(erp.return_order,erp.return_order_line[]) to service_writer;
+comment on function erp.check_return_lines(erp.return_order,erp.return_order_line[]) is 'Refuses lines that do not fit their return. The lock of the order has been taken. User errors TOO_MANY_LINES, REQUIRED, OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE, NOT_EDITABLE, INVALID, BATCH_MISMATCH, EXCEEDS_SHIPPED.';
+
+CREATE OR REPLACE FUNCTION erp.check_return_order(wanted erp.return_order)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error(e.code, e.message, array[e.field])) into errors
+  from (
+    values
+      (wanted.order_id is not null
+        and not exists (select from erp.sales_order o where o.id = wanted.order_id),
+        'NOT_FOUND', 'There is no such order.', 'order_id'),
+      (wanted.customer_id is not null
+        and not exists (select from erp.customer c where c.id = wanted.customer_id),
+        'NOT_FOUND', 'There is no such customer.', 'customer_id'),
+      (wanted.replacement_order_id is not null
+        and not exists (select from erp.sales_order o where o.id = wanted.replacement_order_id),
+        'NOT_FOUND', 'There is no such order.', 'replacement_order_id'),
+      (wanted.requested_at > now() + interval '1 minute', 'OUT_OF_RANGE', 'The moment is in the future.',
+        'requested_at'),
+      (wanted.withdrawal_date > erp.local_date(now()) + 1, 'OUT_OF_RANGE', 'The day is in the future.',
+        'withdrawal_date')
+  ) e (is_fault, code, message, field)
+  where e.is_fault;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.check_return_order(erp.return_order) to service_writer;
+comment on function erp.check_return_order(erp.return_order) is 'Refuses a return that refers to something that does not exist, or happens in the future. User errors NOT_FOUND, OUT_OF_RANGE.';
+
+CREATE OR REPLACE FUNCTION erp.check_stocktake_readings(readings erp.stocktake_reading[], since timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  perform mutation.refuse_too_many(cardinality(readings), 250, '{lines}');
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line)
+  into errors
+  from (
+    select r.ordinality, 'INVALID', 'Name either a warehouse or a bin.', '{place}'::text[]
+    from unnest(readings) with ordinality r where num_nonnulls(r.warehouse_id, r.bin_location_id) <> 1
+    union all
+    select r.ordinality, 'INVALID', 'A line that says that nothing else is there names no product.',
+      '{is_empty}'
+    from unnest(readings) with ordinality r
+    where r.is_empty and num_nonnulls(r.product_id, r.batch_id, r.quantity) > 0
+    union all
+    select r.ordinality, 'REQUIRED', 'Name the product.', '{product_id}'
+    from unnest(readings) with ordinality r where not r.is_empty and r.product_id is null
+    union all
+    select r.ordinality, 'REQUIRED', 'Say how many units are there.', '{quantity}'
+    from unnest(readings) with ordinality r where not r.is_empty and r.quantity is null
+    union all
+    select r.ordinality, 'OUT_OF_RANGE', 'The quantity must not be negative.', '{quantity}'
+    from unnest(readings) with ordinality r where r.quantity < 0
+    union all
+    select r.ordinality, 'OUT_OF_RANGE', 'This moment is in the future.', '{counted_at}'
+    from unnest(readings) with ordinality r where r.counted_at > ledger.moment()
+    union all
+    select r.ordinality, 'OUT_OF_RANGE', 'This moment is before the stocktake.', '{counted_at}'
+    from unnest(readings) with ordinality r where r.counted_at < since
+    union all
+    select r.ordinality, 'NOT_UNIQUE', 'An earlier line counts the same.', '{}'
+    from (
+      select r.ordinality, row_number() over (
+        partition by r.warehouse_id, r.bin_location_id, r.product_id, r.batch_id order by r.ordinality) as nth
+      from unnest(readings) with ordinality r
+    ) r where r.nth > 1
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.check_stocktake_readings(erp.stocktake_reading[],timestamp with time zone) to service_writer;
+comment on function erp.check_stocktake_readings(erp.stocktake_reading[],timestamp with time zone) is 'Refuses lines of a sheet that are invalid by themselves. User errors TOO_MANY_LINES, INVALID, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION erp.check_supplier_order_lines(target erp.supplier_order, lines erp.supplier_order_line[])
  RETURNS void
@@ -20435,7 +23655,16 @@ RETURN COALESCE(((' unitCode="'::text || erp.xml_text((line ->> 'unitCode'::text
 grant execute on function erp.cii_unit(jsonb) to service_writer;
 comment on function erp.cii_unit(jsonb) is 'Returns the attribute with the unit of a line (BT-130).';
 
-CREATE OR REPLACE FUNCTION erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[])
+CREATE OR REPLACE FUNCTION erp.claimed_units(state text, quantity integer, received integer)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (state = ANY (ARRAY['refused'::text, 'cancelled'::text, 'closed'::text])) THEN received ELSE GREATEST(quantity, received) END;
+grant execute on function erp.claimed_units(text,integer,integer) to service_ledger;
+grant execute on function erp.claimed_units(text,integer,integer) to service_writer;
+comment on function erp.claimed_units(text,integer,integer) is 'Returns how many units of what was shipped a line of a return claims, in a state of the return: those that were announced or arrived. After its end, only those that arrived.';
+
+CREATE OR REPLACE FUNCTION erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[], outcomes text[] DEFAULT '{}'::text[])
  RETURNS ledger.booked
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -20450,8 +23679,13 @@ declare
   new_state constant text := erp.next_state('goods_receipt', 'complete', present.state);
   parts erp.receipt_part[];
   deliveries erp.delivery[];
+  given_back ledger.draft[] := '{}';
   booked ledger.booked;
 begin
+  if present.type = 'Customer' then
+    perform erp.lock_returns_of(present.id);
+    given_back := erp.give_back_drafts(present);
+  end if;
   -- After the receipt and before the stock, always in this order. From here on no other transaction delivers
   -- these orders
   perform from erp.supplier_order o where o.id = any (array(
@@ -20460,7 +23694,7 @@ begin
     where l.goods_receipt_id = present.id
   )) order by o.id for no key update;
   if cardinality(placements) > 0 then
-    perform erp.check_placements(present, placements);
+    perform erp.check_placements(present, placements, outcomes);
   end if;
   parts := array(
     select row (case when a.nth = 1 then l.id else uuidv7() end, l.id, a.nth, l.supplier_order_id,
@@ -20469,12 +23703,15 @@ begin
     order by l.id, a.nth
   );
   deliveries := erp.deliveries(present.id, parts);
-  booked := ledger.post(erp.put_away_drafts(present, placements), null, array(
+  booked := ledger.post(erp.put_away_drafts(present, placements, outcomes) || given_back, null, array(
     select row (d.product_id, null, 0, 0, d.awaited)::ledger.figure_change
     from unnest(deliveries) d where d.product_id is not null and d.awaited <> 0
   ));
 
   update erp.goods_receipt r set state = new_state, goods_receipt_date_time = moment where r.id = present.id;
+  if present.type = 'Customer' then
+    perform erp.keep_outcomes(present, placements, outcomes);
+  end if;
   perform erp.settle_receipt_lines(present.id, parts);
   perform ledger.write_deliveries(deliveries, moment);
   update erp.supplier_order o
@@ -20487,8 +23724,8 @@ begin
   return booked;
 end
 $function$;
-grant execute on function erp.complete_goods_receipt(uuid,erp.placement[]) to service_writer;
-comment on function erp.complete_goods_receipt(uuid,erp.placement[]) is 'Completes a goods receipt. Books its lines from the place of the receipt to where they are put away, and units to be thrown away to stock_correction, and records what arrived of supplier orders. A line without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, including units that no order has open: these become lines of their own.';
+grant execute on function erp.complete_goods_receipt(uuid,erp.placement[],text[]) to service_writer;
+comment on function erp.complete_goods_receipt(uuid,erp.placement[],text[]) is 'Completes a goods receipt. Books its lines from the place of the receipt to where they are put away, and units to be thrown away to stock_correction, and records what arrived of supplier orders. A line without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, including units that no order has open: these become lines of their own. An outcome says of a placement, by its place in the input: restock, quarantine or dispose.';
 
 CREATE OR REPLACE FUNCTION erp.complete_shipment(order_id uuid, tracking_codes text[], documents text[], note text, warehouse_id uuid DEFAULT NULL::uuid)
  RETURNS erp.shipment
@@ -20503,6 +23740,7 @@ declare
   present record;
   picks ledger.pick[];
   assignments erp.assignment[];
+  planned erp.assignment[];
   assigned uuid[] := '{}';
 begin
   if cardinality(tracking_codes) > 0 then
@@ -20518,7 +23756,7 @@ begin
 
   perform from erp.location l where l.id = any (present.locations) order by l.id for key share;
   picks := erp.open_picks(order_id);
-  assignments := erp.plan_uncovered(order_id, warehouse_id);
+  select p.assignments, p.planned into assignments, planned from erp.plan_uncovered(order_id, warehouse_id) p;
   if cardinality(picks) + cardinality(assignments) = 0 then
     perform erp.require_all_shipped(order_id, present.state);
     perform erp.settle_order(order_id, tracking_codes);
@@ -20527,6 +23765,7 @@ begin
     perform mutation.refuse('INVALID', 'A fulfillment order has no warehouse to ship from.', '{order_id}');
   end if;
   perform erp.lock_to_ship(picks, assignments);
+  perform sourcing.require_same_plan(order_id, planned);
   if cardinality(assignments) > 0 then
     assigned := erp.assign(order_id, assignments, true);
     picks := erp.open_picks(order_id);
@@ -20535,7 +23774,32 @@ begin
 end
 $function$;
 grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid) to service_writer;
-comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships everything that is open of an order. Assigned units are shipped from their warehouses, all others from the warehouses of erp.plan_uncovered, for which a warehouse may be given. External fulfillment orders stay unchanged. An order with nothing to ship, such as services, is only completed. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
+comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships everything that is open of an order. Assigned units are shipped from their warehouses, all others from the warehouses of erp.plan_uncovered, for which a warehouse may be given. External fulfillment orders stay unchanged. An order with nothing to ship, such as services, is only completed. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES, SOURCING_PLAN_INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.complete_stocktake_sheet(sheet_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  open_count constant bigint := (
+    select count(*) from erp.stocktake_count c
+    where c.sheet_id = complete_stocktake_sheet.sheet_id and c.quantity is null);
+begin
+  if open_count > 0 then
+    perform mutation.refuse('NOT_COUNTED', format('%s positions of the sheet are not counted.', open_count),
+      '{is_complete}', jsonb_build_object('openCount', open_count));
+  end if;
+  update erp.stocktake_sheet s set completed_at = date_trunc('second', now())
+  where s.id = complete_stocktake_sheet.sheet_id;
+end
+$function$;
+grant execute on function erp.complete_stocktake_sheet(uuid) to service_writer;
+comment on function erp.complete_stocktake_sheet(uuid) is 'Closes a sheet. User error NOT_COUNTED if a position of it has no count.';
 
 CREATE OR REPLACE FUNCTION erp.converted_price(price numeric, from_tax_status text, from_tax_rate numeric, from_factor numeric, to_tax_status text, to_tax_rate numeric, to_factor numeric)
  RETURNS numeric
@@ -20643,7 +23907,7 @@ BEGIN ATOMIC
 END;
 comment on function erp.country_alone(jsonb) is 'Returns an address with only its country, by which taxes and statistics go, for a customer who is anonymized.';
 
-CREATE OR REPLACE FUNCTION erp.create_bin_location(warehouse_id uuid, code text, "position" integer)
+CREATE OR REPLACE FUNCTION erp.create_bin_location(warehouse_id uuid, code text, "position" integer, stock_state text DEFAULT NULL::text)
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -20655,15 +23919,15 @@ begin
   if not found then
     perform mutation.refuse_missing('warehouse', '{warehouse_id}');
   end if;
-  insert into erp.bin_location (warehouse_id, code, "position")
-  values (warehouse_id, code, "position")
+  insert into erp.bin_location (warehouse_id, code, "position", stock_state)
+  values (warehouse_id, code, "position", coalesce(stock_state, 'sellable'))
   returning id
   into made;
   return made;
 end
 $function$;
-grant execute on function erp.create_bin_location(uuid,text,integer) to service_writer;
-comment on function erp.create_bin_location(uuid,text,integer) is 'Creates a bin in a warehouse. Returns its id.';
+grant execute on function erp.create_bin_location(uuid,text,integer,text) to service_writer;
+comment on function erp.create_bin_location(uuid,text,integer,text) is 'Creates a bin in a warehouse, sellable unless another state is given. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.create_delivery_note(order_id uuid, fulfillment_id uuid)
  RETURNS uuid
@@ -20785,7 +24049,7 @@ grant execute on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.sh
 comment on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) is 'Ships some of the open units of a fulfillment order, or all if lines is null. They are taken from the given places or, by default, in the pick order. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_HELD, BATCH_EXPIRED, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
 
 CREATE OR REPLACE FUNCTION erp.create_fulfillment_order(order_id uuid, warehouse_id uuid, lines erp.shipping_line[])
- RETURNS uuid
+ RETURNS uuid[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -20796,11 +24060,16 @@ AS $function$
 declare
   present record;
   assignments erp.assignment[];
+  planned erp.assignment[] := '{}';
 begin
   perform erp.require_shipping_lines(lines, '{}', 'order_line_item_id');
+  if lines is not null and warehouse_id is null then
+    perform mutation.refuse('REQUIRED', 'Given lines need a warehouse.', '{warehouse_id}');
+  end if;
   present := erp.lock_order_to_ship(order_id);
   if lines is null then
-    assignments := erp.plan_uncovered(order_id, warehouse_id);
+    select p.assignments, p.planned into assignments, planned
+    from erp.plan_uncovered(order_id, warehouse_id) p;
     if cardinality(assignments) = 0 then
       perform mutation.refuse('INVALID_STATE_TRANSITION',
         'Fulfillment orders have all open units of the order already.', '{order_id}',
@@ -20818,11 +24087,12 @@ begin
       order by l.ordinality);
   end if;
   perform erp.lock_to_ship('{}', assignments);
-  return (erp.assign(order_id, assignments))[1];
+  perform sourcing.require_same_plan(order_id, planned);
+  return erp.assign(order_id, assignments);
 end
 $function$;
 grant execute on function erp.create_fulfillment_order(uuid,uuid,erp.shipping_line[]) to service_writer;
-comment on function erp.create_fulfillment_order(uuid,uuid,erp.shipping_line[]) is 'Creates a fulfillment order by which a warehouse ships units of an order that no fulfillment order has: the given ones, or all if lines is null. Returns it. User errors NOT_FOUND, INVALID, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES.';
+comment on function erp.create_fulfillment_order(uuid,uuid,erp.shipping_line[]) is 'Creates fulfillment orders by which warehouses ship units of an order that no fulfillment order has: the given ones, or all if lines is null. Without a warehouse, erp.plan_uncovered names the locations. Returns them. User errors NOT_FOUND, INVALID, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES, INSUFFICIENT_STOCK, SOURCING_PLAN_INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.create_goods_receipt(given jsonb, lines erp.goods_receipt_line[], supplier_order_ids uuid[])
  RETURNS uuid
@@ -21067,6 +24337,46 @@ $function$;
 grant execute on function erp.create_product_supplier_configuration(jsonb,erp.price[]) to service_writer;
 comment on function erp.create_product_supplier_configuration(jsonb,erp.price[]) is 'Records that a supplier sells a product, with the terms in the object and these prices. Returns its id.';
 
+CREATE OR REPLACE FUNCTION erp.create_return_order(given jsonb, lines erp.return_order_line[])
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  wanted constant erp.return_order_line[] := erp.return_lines_of(null, lines);
+  made erp.return_order := jsonb_populate_record(null::erp.return_order, given);
+begin
+  if coalesce(cardinality(lines), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'A return needs at least one line.', '{line_items}');
+  end if;
+  if made.order_id is null then
+    select o.order_id into made.order_id
+    from unnest(wanted) with ordinality w join erp.sales_order_line_item o on o.id = w.order_line_item_id
+    order by w.ordinality limit 1;
+  end if;
+  perform ledger.lock_orders(array_remove(array[made.order_id], null));
+  made.customer_id := coalesce(
+    made.customer_id, (select o.customer_id from erp.sales_order o where o.id = made.order_id));
+  perform erp.check_return_order(made);
+  perform erp.check_return_lines(made, wanted);
+  insert into erp.return_order (number, state, order_id, customer_id, reference, comment, withdrawal_date,
+    requested_at, replacement_order_id)
+  values (erp.next_number('return_order'),
+    case when (given ->> 'is_approved')::boolean then 'approved' else 'requested' end, made.order_id,
+    made.customer_id, made.reference, made.comment, made.withdrawal_date,
+    coalesce(made.requested_at, date_trunc('second', now())), made.replacement_order_id)
+  returning * into made;
+  perform erp.set_return_lines(made.id, wanted);
+  return made.id;
+end
+$function$;
+grant execute on function erp.create_return_order(jsonb,erp.return_order_line[]) to service_writer;
+comment on function erp.create_return_order(jsonb,erp.return_order_line[]) is 'Creates a return from the columns in the object (is_approved: approved already) and its lines. The order follows from the lines, and the customer from the order. Returns its id. User errors REQUIRED, NOT_FOUND, OUT_OF_RANGE, and the errors of erp.check_return_lines.';
+
 CREATE OR REPLACE FUNCTION erp.create_reversal(order_id uuid, document_type text, invoice_id uuid, field text[] DEFAULT NULL::text[], id_field text[] DEFAULT NULL::text[], lines erp.credit_line[] DEFAULT NULL::erp.credit_line[])
  RETURNS uuid
  LANGUAGE plpgsql
@@ -21116,6 +24426,59 @@ end
 $function$;
 grant execute on function erp.create_reversal(uuid,text,uuid,text[],text[],erp.credit_line[]) to service_writer;
 comment on function erp.create_reversal(uuid,text,uuid,text[],text[],erp.credit_line[]) is 'Creates a credit note or storno (cancellation invoice) of an invoice of an order, which may be omitted if only one is valid. A cancellation invoice cancels it: what it charged can be invoiced again. A credit note returns the money, and what it credits is not charged again. It may be limited to lines; another one can credit the rest later. User errors INVALID, REQUIRED, and the user errors of erp.require_credit_lines.';
+
+CREATE OR REPLACE FUNCTION erp.create_stocktake(made erp.stocktake, bins uuid[], products uuid[], batches uuid[], sheets integer, lines_per_sheet integer, includes_empty_bins boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lines integer;
+begin
+  perform mutation.refuse_too_many(cardinality(bins), 1000, '{bin_location_ids}');
+  perform mutation.refuse_too_many(cardinality(products), 1000, '{product_ids}');
+  perform mutation.refuse_too_many(cardinality(batches), 1000, '{batch_ids}');
+  if sheets not between 1 and 250 then
+    perform mutation.refuse('OUT_OF_RANGE', 'A stocktake has 1 to 250 sheets.', '{sheets}');
+  elsif lines_per_sheet < 1 then
+    perform mutation.refuse('OUT_OF_RANGE', 'A sheet has at least one line.', '{lines_per_sheet}');
+  elsif not exists (select from erp.warehouse w where w.id = made.warehouse_id) then
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
+  elsif exists (select from unnest(bins) i where not exists (
+    select from erp.bin_location b where b.id = i and b.warehouse_id = made.warehouse_id)) then
+    perform mutation.refuse('NOT_FOUND', 'The warehouse has no such bin.', '{bin_location_ids}');
+  elsif exists (
+    select from unnest(products) i where not exists (select from erp.product p where p.id = i)) then
+    perform mutation.refuse_missing('product', '{product_ids}');
+  elsif exists (
+    select from unnest(batches) i where not exists (select from erp.batch b where b.id = i)) then
+    perform mutation.refuse_missing('batch', '{batch_ids}');
+  end if;
+  made.counts_all_bins := coalesce(cardinality(bins), 0) = 0;
+  made.counts_all_products := coalesce(cardinality(products), 0) + coalesce(cardinality(batches), 0) = 0;
+  insert into erp.stocktake (number, warehouse_id, counts_all_bins, counts_all_products, recount_units,
+    recount_percent, recount_value, comment)
+  values (erp.next_number('stocktake'), made.warehouse_id, made.counts_all_bins, made.counts_all_products,
+    made.recount_units, made.recount_percent, made.recount_value, made.comment)
+  returning * into made;
+  insert into erp.stocktake_scope (stocktake_id, bin_location_id, product_id, batch_id)
+  select distinct made.id, i, null::uuid, null::uuid from unnest(bins) i
+  union all select distinct made.id, null::uuid, i, null::uuid from unnest(products) i
+  union all select distinct made.id, null::uuid, null::uuid, i from unnest(batches) i
+  order by 2, 3, 4;
+
+  lines := erp.add_stocktake_lines(made, includes_empty_bins);
+  if lines = 0 then
+    perform mutation.refuse('INVALID', 'There is nothing to count there.', '{warehouse_id}');
+  end if;
+  sheets := coalesce(sheets, greatest(1, ceil(lines::numeric / lines_per_sheet)), 1);
+  perform mutation.refuse_too_many(sheets, 250, '{lines_per_sheet}');
+  perform erp.add_stocktake_sheets(made.id, sheets);
+  return made.id;
+end
+$function$;
+grant execute on function erp.create_stocktake(erp.stocktake,uuid[],uuid[],uuid[],integer,integer,boolean) to service_writer;
+comment on function erp.create_stocktake(erp.stocktake,uuid[],uuid[],uuid[],integer,integer,boolean) is 'Creates a stocktake with its positions and sheets. Returns its id. User errors NOT_FOUND, OUT_OF_RANGE, TOO_MANY_LINES, IN_OTHER_STOCKTAKE, and INVALID if there is nothing to count.';
 
 CREATE OR REPLACE FUNCTION erp.create_supplier_order(given jsonb, lines erp.supplier_order_line[])
  RETURNS uuid
@@ -21227,6 +24590,39 @@ CREATE OR REPLACE FUNCTION erp.credit_note_lines(lines erp.credited_part[], taxe
 RETURN (SELECT jsonb_agg(((u.line || erp.net_price(u.net, (u.quantity)::numeric)) || jsonb_build_object('quantity', u.quantity, 'creditedUnits', u.units, 'total', u.amount, 'net', u.net, 'discount', NULL::unknown, 'unitPrice', erp.price_on_document((u.amount / (u.quantity)::numeric), u.quantity, u.amount))) ORDER BY u.n) AS jsonb_agg FROM ((SELECT array_agg(l.n ORDER BY l.n) AS numbers, array_agg(l.line ORDER BY l.n) AS lines, array_agg(GREATEST(1, l.units) ORDER BY l.n) AS quantities, array_agg(l.units ORDER BY l.n) AS units, array_agg(l.amount ORDER BY l.n) AS amounts, erp.rounded_to(t.net, array_agg(COALESCE(((l.amount * t.net) / NULLIF(l.sum, (0)::numeric)), (0)::numeric) ORDER BY l.n)) AS nets FROM ((SELECT l_1.n, l_1.line, l_1.category, l_1.rate, l_1.units, l_1.amount, sum(l_1.amount) OVER (PARTITION BY l_1.category, l_1.rate) AS sum FROM unnest(credit_note_lines.lines) l_1(n, line, category, rate, units, amount)) l JOIN jsonb_to_recordset(credit_note_lines.taxes) t(category text, rate numeric, net numeric) ON (((t.category = l.category) AND (t.rate = l.rate)))) GROUP BY t.category, t.rate, t.net) g CROSS JOIN LATERAL UNNEST(g.numbers, g.lines, g.quantities, g.units, g.amounts, g.nets) u(n, line, quantity, units, amount, net)));
 grant execute on function erp.credit_note_lines(erp.credited_part[],jsonb) to service_writer;
 comment on function erp.credit_note_lines(erp.credited_part[],jsonb) is 'Returns the lines of a credit note over parts of an invoice. Their amounts without tax add up to the amounts of its taxes. An amount without units is shown as one unit.';
+
+CREATE OR REPLACE FUNCTION erp.credit_refunds(target erp.return_order, wanted erp.refunded_line[])
+ RETURNS TABLE(documents uuid[], refunds erp.refunded_line[])
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  part record;
+begin
+  if exists (
+    select from erp.credits_of_refunds(target.order_id, wanted) c where c.missing > 0 or c.invoice_id is null
+  ) then
+    perform mutation.refuse('INVALID', 'No invoice charges these units, or credit notes have credited them: '
+      'leave makeCreditNotes out.', '{make_credit_notes}',
+      jsonb_build_object('invoices', erp.standing_invoices(target.order_id)));
+  end if;
+  documents := '{}';
+  refunds := wanted;
+  for part in
+    select c.invoice_id, array_agg(row (c.line_id, nullif(c.units, 0), c.amount)::erp.credit_line
+      order by c.line_id) as lines
+    from erp.credits_of_refunds(target.order_id, wanted) c
+    where c.units > 0 or c.amount > 0 group by c.invoice_id order by c.invoice_id
+  loop
+    documents := documents || erp.create_reversal(target.order_id, 'credit_note', part.invoice_id,
+      '{lines}', '{id}', part.lines);
+  end loop;
+  refunds := erp.credited_refunds(documents, wanted);
+  return next;
+end
+$function$;
+grant execute on function erp.credit_refunds(erp.return_order,erp.refunded_line[]) to service_writer;
+comment on function erp.credit_refunds(erp.return_order,erp.refunded_line[]) is 'Makes the credit notes of refunds, one for each invoice that charges their units. Returns them, and the refunds with the amounts with tax that the credit notes show. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.credit_shipment(order_id uuid, invoice_id uuid, fulfillment_id uuid)
  RETURNS uuid[]
@@ -21397,6 +24793,52 @@ END;
 grant execute on function erp.credited_lines(uuid) to service_writer;
 comment on function erp.credited_lines(uuid) is 'Returns what credit notes have credited of an invoice so far, by line: units, the amount as the invoice shows prices, and the amount without tax.';
 
+CREATE OR REPLACE FUNCTION erp.credited_refunds(documents uuid[], wanted erp.refunded_line[])
+ RETURNS erp.refunded_line[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH credited AS (
+          SELECT ((l.line ->> 'lineId'::text))::uuid AS line_id,
+             sum(
+                 CASE (d.config ->> 'taxStatus'::text)
+                     WHEN 'net'::text THEN (((l.line ->> 'net'::text))::numeric * ((1)::numeric + (((l.line ->> 'taxRate'::text))::numeric / (100)::numeric)))
+                     ELSE ((l.line ->> 'total'::text))::numeric
+                 END) AS amount
+            FROM (erp.document d
+              CROSS JOIN LATERAL jsonb_array_elements((d.config -> 'lines'::text)) l(line))
+           WHERE (d.id = ANY (credited_refunds.documents))
+           GROUP BY ((l.line ->> 'lineId'::text))::uuid
+         ), total AS (
+          SELECT sum(((d.config #>> '{totals,total}'::text[]))::numeric) AS total
+            FROM erp.document d
+           WHERE (d.id = ANY (credited_refunds.documents))
+         ), share AS (
+          SELECT w.n,
+             w.return_order_line_item_id,
+             w.order_line_item_id,
+             w.quantity,
+             w.is_given,
+             ((c.amount * w.amount) / NULLIF(sum(w.amount) OVER (PARTITION BY w.order_line_item_id), (0)::numeric)) AS amount
+            FROM (unnest(credited_refunds.wanted) w(n, return_order_line_item_id, order_line_item_id, quantity, amount, is_given)
+              LEFT JOIN credited c ON ((c.line_id = w.order_line_item_id)))
+         )
+  SELECT ARRAY( SELECT ROW(u.n, u.return_id, u.order_id, u.quantity, u.amount, u.is_given)::erp.refunded_line AS "row"
+            FROM (( SELECT array_agg(s.n ORDER BY s.n) AS ns,
+                     array_agg(s.return_order_line_item_id ORDER BY s.n) AS returns,
+                     array_agg(s.order_line_item_id ORDER BY s.n) AS orders,
+                     array_agg(s.quantity ORDER BY s.n) AS units,
+                     array_agg(s.is_given ORDER BY s.n) AS given,
+                     erp.rounded_to(( SELECT t.total
+                            FROM total t), array_agg(COALESCE(s.amount, (0)::numeric) ORDER BY s.n)) AS amounts
+                    FROM share s) g
+              CROSS JOIN LATERAL UNNEST(g.ns, g.returns, g.orders, g.units, g.amounts, g.given) u(n, return_id, order_id, quantity, amount, is_given))
+           ORDER BY u.n) AS "array";
+END;
+grant execute on function erp.credited_refunds(uuid[],erp.refunded_line[]) to service_writer;
+comment on function erp.credited_refunds(uuid[],erp.refunded_line[]) is 'Returns refunds with the amounts with tax that credit notes show, which add up to their totals.';
+
 CREATE OR REPLACE FUNCTION erp.credited_total(config jsonb, invoice_config jsonb)
  RETURNS numeric
  LANGUAGE sql
@@ -21405,6 +24847,56 @@ RETURN abs(COALESCE(((config #>> '{totals,total}'::text[]))::numeric, ((invoice_
 grant execute on function erp.credited_total(jsonb,jsonb) to service_ledger;
 grant execute on function erp.credited_total(jsonb,jsonb) to service_writer;
 comment on function erp.credited_total(jsonb,jsonb) is 'Returns the total of a credit note from its config, positive also where older versions made it negative. A credit note without amounts credits the whole invoice.';
+
+CREATE OR REPLACE FUNCTION erp.credits_of_refunds(order_id uuid, wanted erp.refunded_line[])
+ RETURNS TABLE(invoice_id uuid, line_id uuid, units integer, amount numeric, missing integer)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH asked AS (
+          SELECT w.order_line_item_id AS line_id,
+             (sum(w.quantity))::integer AS quantity,
+             sum(w.amount) AS amount,
+             bool_or(w.is_given) AS is_given
+            FROM unnest(credits_of_refunds.wanted) w(n, return_order_line_item_id, order_line_item_id, quantity, amount, is_given)
+           GROUP BY w.order_line_item_id
+         ), shared AS (
+          SELECT v.invoice_id,
+             v.line_id,
+             v.quantity,
+             v.amount,
+             v.left_quantity,
+             v.left_amount,
+             v.rate,
+             v.is_net,
+             a_1.quantity AS asked,
+             a_1.amount AS asked_amount,
+             a_1.is_given,
+             (GREATEST((0)::bigint, LEAST((v.left_quantity)::bigint, (a_1.quantity - (sum(v.left_quantity) OVER so_far - v.left_quantity)))))::integer AS units,
+             (sum(v.left_amount) OVER so_far - v.left_amount) AS earlier_amount,
+             sum(v.left_quantity) OVER (PARTITION BY v.line_id) AS all_left
+            FROM (asked a_1
+              JOIN erp.refundable_invoices(credits_of_refunds.order_id) v(invoice_id, line_id, quantity, amount, left_quantity, left_amount, rate, is_net) ON ((v.line_id = a_1.line_id)))
+           WINDOW so_far AS (PARTITION BY v.line_id ORDER BY v.invoice_id)
+         )
+  SELECT s.invoice_id,
+     a.line_id,
+     s.units,
+         CASE
+             WHEN (s.is_net AND (NOT s.is_given) AND (s.units = s.left_quantity) AND (s.units > 0)) THEN s.left_amount
+             WHEN (s.is_net AND (NOT s.is_given) AND (s.units > 0)) THEN LEAST(s.left_amount, erp.rounded(((s.amount * (s.units)::numeric) / (s.quantity)::numeric)))
+             ELSE LEAST(s.left_amount, GREATEST((0)::numeric, (
+             CASE
+                 WHEN s.is_net THEN erp.net_amount(s.asked_amount, s.rate)
+                 ELSE s.asked_amount
+             END - s.earlier_amount)))
+         END AS "least",
+     ((a.quantity - COALESCE(s.all_left, (0)::bigint)))::integer AS int4
+    FROM (asked a
+      LEFT JOIN shared s ON ((s.line_id = a.line_id)));
+END;
+grant execute on function erp.credits_of_refunds(uuid,erp.refunded_line[]) to service_writer;
+comment on function erp.credits_of_refunds(uuid,erp.refunded_line[]) is 'Distributes refunds over the invoices of an order, the oldest first: units and amounts as the invoice shows prices. The column missing has the units that no invoice charges.';
 
 CREATE OR REPLACE FUNCTION erp.currency_factor_at(currency_id uuid, moment timestamp with time zone, OUT factor numeric, OUT origin_type text, OUT origin_source text, OUT reference_date timestamp with time zone)
  RETURNS record
@@ -21425,6 +24917,141 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.currency_factor_at(uuid,timestamp with time zone) to service_writer;
 comment on function erp.currency_factor_at(uuid,timestamp with time zone) is 'Returns the units of a currency per unit of the default currency at a moment, and the source of the figure. The source is an imported exchange rate, otherwise the factor in the shop''s own table of currencies.';
+
+CREATE OR REPLACE FUNCTION erp.cycle_counts(warehouse_id uuid, days_of_a integer, days_of_b integer, days_of_c integer, maximum integer)
+ RETURNS TABLE(rank integer, stock_id uuid, product_id uuid, place_warehouse_id uuid, bin_location_id uuid, value_class text, last_counted_at timestamp with time zone, due_ratio double precision, difference_count integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH held AS MATERIALIZED (
+          SELECT s.id,
+             s.product_id,
+             s.quantity,
+             s.location_type_technical_name,
+             s.warehouse_id,
+             s.bin_location_id,
+             s.order_id,
+             s.return_order_id,
+             s.goods_receipt_id,
+             s.stock_container_id,
+             s.special_stock_location_technical_name,
+             s.place,
+             s.created_at,
+             s.updated_at
+            FROM ( SELECT s_1.id,
+                     s_1.product_id,
+                     s_1.quantity,
+                     s_1.location_type_technical_name,
+                     s_1.warehouse_id,
+                     s_1.bin_location_id,
+                     s_1.order_id,
+                     s_1.return_order_id,
+                     s_1.goods_receipt_id,
+                     s_1.stock_container_id,
+                     s_1.special_stock_location_technical_name,
+                     s_1.place,
+                     s_1.created_at,
+                     s_1.updated_at
+                    FROM ledger.stock s_1
+                   WHERE (s_1.warehouse_id = cycle_counts.warehouse_id)
+                 UNION ALL
+                  SELECT s_1.id,
+                     s_1.product_id,
+                     s_1.quantity,
+                     s_1.location_type_technical_name,
+                     s_1.warehouse_id,
+                     s_1.bin_location_id,
+                     s_1.order_id,
+                     s_1.return_order_id,
+                     s_1.goods_receipt_id,
+                     s_1.stock_container_id,
+                     s_1.special_stock_location_technical_name,
+                     s_1.place,
+                     s_1.created_at,
+                     s_1.updated_at
+                    FROM (erp.bin_location b
+                      JOIN ledger.stock s_1 ON ((s_1.bin_location_id = b.id)))
+                   WHERE (b.warehouse_id = cycle_counts.warehouse_id)) s
+           WHERE ((s.quantity > 0) AND ( SELECT auth.has_scope(VARIADIC ARRAY['stocktake_results:read'::text]) AS has_scope))
+         ), product AS MATERIALIZED (
+          SELECT h.product_id,
+             sum(h.quantity) AS quantity
+            FROM held h
+           GROUP BY h.product_id
+         ), worth AS (
+          SELECT p.product_id,
+             ((p.quantity)::numeric * COALESCE(u.unit_value, (0)::numeric)) AS value
+            FROM (product p
+              JOIN erp.unit_values(ARRAY( SELECT p_1.product_id
+                    FROM product p_1)) u(product_id, unit_value) ON ((u.product_id = p.product_id)))
+         ), class AS (
+          SELECT c.product_id,
+             c.value,
+                 CASE
+                     WHEN (c.before < (0.80 * c.total)) THEN 'A'::text
+                     WHEN (c.before < (0.95 * c.total)) THEN 'B'::text
+                     ELSE 'C'::text
+                 END AS name
+            FROM ( SELECT w.product_id,
+                     w.value,
+                     sum(w.value) OVER () AS total,
+                     (sum(w.value) OVER (ORDER BY w.value DESC, w.product_id) - w.value) AS before
+                    FROM worth w) c
+         ), due AS (
+          SELECT h.id,
+             h.product_id,
+             h.warehouse_id,
+             h.bin_location_id,
+             c.name,
+             c.value,
+             n.counted_at,
+             ((EXTRACT(epoch FROM (ledger.moment() - COALESCE(n.counted_at, h.created_at))) / (86400)::numeric) / (
+                 CASE c.name
+                     WHEN 'A'::text THEN cycle_counts.days_of_a
+                     WHEN 'B'::text THEN cycle_counts.days_of_b
+                     ELSE cycle_counts.days_of_c
+                 END)::numeric) AS ratio
+            FROM ((held h
+              JOIN class c ON ((c.product_id = h.product_id)))
+              LEFT JOIN LATERAL ( SELECT max(n_1.counted_at) AS counted_at
+                    FROM ledger.stock_count n_1
+                   WHERE ((n_1.stock_id = h.id) AND (n_1.difference IS NOT NULL))) n ON (true))
+           WHERE (NOT (EXISTS ( SELECT
+                    FROM erp.stocktake_line l
+                   WHERE ((l.place = h.place) AND (l.product_id = h.product_id) AND (l.state <> ALL (ARRAY['approved'::text, 'cancelled'::text]))))))
+         ), first AS (
+          SELECT row_number() OVER (ORDER BY d.ratio DESC, d.value DESC, d.id) AS rank,
+             d.id,
+             d.product_id,
+             d.warehouse_id,
+             d.bin_location_id,
+             d.name,
+             d.value,
+             d.counted_at,
+             d.ratio
+            FROM due d
+           WHERE (d.ratio >= (1)::numeric)
+           ORDER BY (row_number() OVER (ORDER BY d.ratio DESC, d.value DESC, d.id))
+          LIMIT cycle_counts.maximum
+         )
+  SELECT (f.rank)::integer AS rank,
+     f.id,
+     f.product_id,
+     f.warehouse_id,
+     f.bin_location_id,
+     f.name,
+     f.counted_at,
+     (f.ratio)::double precision AS ratio,
+     (( SELECT count(*) AS count
+            FROM ledger.stock_count n
+           WHERE ((n.stock_id = f.id) AND (n.difference <> 0))))::integer AS count
+    FROM first f
+   ORDER BY f.rank;
+END;
+alter function erp.cycle_counts(uuid,integer,integer,integer,integer) owner to service_writer;
+grant execute on function erp.cycle_counts(uuid,integer,integer,integer,integer) to service_api;
+comment on function erp.cycle_counts(uuid,integer,integer,integer,integer) is 'Returns the stock of a warehouse that is due for a count, by how long it is due. The interval in days depends on the share of the product in the value of the warehouse: class A, B or C. What was never counted is due since its first movement. Stock of open stocktakes is left out. Empty without the scope stocktake_results:read.';
 
 CREATE OR REPLACE FUNCTION erp.deducted_prepayments(order_id uuid, paid numeric)
  RETURNS jsonb
@@ -21458,6 +25085,7 @@ AS $function$
 declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
 begin
+  perform erp.lock_returns_of(present.id);
   if present.state = 'completed'
     or exists (select from ledger.stock_movement m where m.source_goods_receipt_id = present.id) then
     perform mutation.refuse(
@@ -21465,17 +25093,26 @@ begin
       '{id}'
     );
   end if;
-  -- Approved goods are booked back
+  -- Approved goods are booked back. Returned goods came from the order in the same booking, and go back there
   perform ledger.post(array(
-    select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id, 'goods_receipt',
-      present.id::text,
+    select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id,
+      m.destination_location_type_technical_name,
+      coalesce(m.destination_goods_receipt_id, m.destination_return_order_id)::text,
       case when f.place is null then 'special_stock_location' else f.location_type_technical_name end,
         coalesce(f.place, 'unknown'),
       m.process_type_technical_name)::ledger.draft
-    from ledger.stock_movement m
+    from (
+      select a.* from ledger.stock_movement a where a.destination_goods_receipt_id = present.id
+      union all
+      select r.* from ledger.stock_movement r
+      where present.type = 'Customer' and r.destination_return_order_id in (
+          select l.return_order_id from erp.goods_receipt_line_item l where l.goods_receipt_id = present.id)
+        and r.booking_id in (
+          select a.booking_id from ledger.stock_movement a where a.destination_goods_receipt_id = present.id)
+    ) m
     join ledger.flow f on f.movement_id = m.id and f.direction = -1
     left join ledger.stock_movement_batch b on b.stock_movement_id = m.id
-    where m.destination_goods_receipt_id = present.id order by m.id, b.batch_id
+    order by m.id, b.batch_id
   ), null);
   delete from erp.goods_receipt r where r.id = present.id;
   return present.id;
@@ -21548,12 +25185,20 @@ begin
       'REFERENCE_IN_USE', 'Orders are still to be fulfilled from this warehouse.', '{id}'
     );
   end if;
+  if exists (
+    select from erp.stock_reservation r
+    where r.warehouse_id = delete_warehouse.warehouse_id and r.open_quantity > 0
+  ) then
+    perform mutation.refuse(
+      'REFERENCE_IN_USE', 'Stock is reserved in this warehouse. Release it first.', '{id}'
+    );
+  end if;
   delete from erp.warehouse w where w.id = warehouse_id;
   return warehouse_id;
 end
 $function$;
 grant execute on function erp.delete_warehouse(uuid) to service_writer;
-comment on function erp.delete_warehouse(uuid) is 'Deletes a warehouse that is empty, has nothing to receive or to fulfill, and is not a default. Returns its id.';
+comment on function erp.delete_warehouse(uuid) is 'Deletes a warehouse that is empty, has nothing to receive, to fulfill or reserved, and is not a default. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.delivered_lines(order_id uuid, fulfillment_id uuid)
  RETURNS jsonb
@@ -21689,6 +25334,62 @@ CREATE OR REPLACE FUNCTION erp.delivery_date(fulfillments uuid[], order_state te
 RETURN (SELECT CASE WHEN (min(f.created_at) IS NOT NULL) THEN jsonb_build_object('from', to_char((erp.local_date(min(f.created_at)))::timestamp with time zone, 'YYYY-MM-DD'::text), 'to', to_char((erp.local_date(max(f.created_at)))::timestamp with time zone, 'YYYY-MM-DD'::text)) WHEN (delivery_date.order_state = 'completed'::text) THEN jsonb_build_object('from', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'to', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text)) ELSE NULL::jsonb END AS "case" FROM erp.fulfillment f WHERE (f.id = ANY (delivery_date.fulfillments)));
 grant execute on function erp.delivery_date(uuid[],text,date) to service_writer;
 comment on function erp.delivery_date(uuid[],text,date) is 'Returns the first and the last day on which shipments went out. Units delivered without a shipment count on the day of the document; null if nothing was delivered yet.';
+
+CREATE OR REPLACE FUNCTION erp.divide_fulfillment_order(present erp.fulfillment_order, parts erp.assignment[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  source_id uuid;
+  made uuid;
+  all_made uuid[] := array[present.id];
+  -- Where the fulfillment order goes itself, because nothing of it stays
+  new_home uuid;
+  others erp.assignment[] := parts;
+begin
+  if parts[1].location_id is distinct from present.source_warehouse_location_id and not exists (
+    select from erp.fulfillment_order_line_item l
+    left join (
+      select p.order_line_item_id, sum(p.quantity) as quantity from unnest(parts) p group by 1
+    ) p on p.order_line_item_id = l.destination_order_line_item_id
+    where l.fulfillment_order_id = present.id and l.destination_order_line_item_id is not null
+      and l.quantity > coalesce(p.quantity, 0)
+  ) then
+    new_home := parts[1].location_id;
+    others := array(select p from unnest(parts) p where p.location_id <> new_home);
+  end if;
+  -- Reservations are for other units than those that are given on
+  perform set_config('ledger.is_dividing', 'on', true);
+  perform erp.take_out(present, others);
+  update erp.fulfillment_order f
+  set source_warehouse_location_id = coalesce(new_home, f.source_warehouse_location_id),
+    division_count = f.division_count + (others <> '{}')::integer,
+    state = case when erp.has_open_lines(f.id) then f.state
+      else erp.next_state('fulfillment_order', 'close', f.state) end
+  where f.id = present.id;
+  for source_id in
+    select p.location_id from unnest(others) with ordinality p
+    group by p.location_id order by min(p.ordinality)
+  loop
+    insert into erp.fulfillment_order (number, destination_order_id, source_warehouse_location_id,
+      shipping_method_id, shipping_method_name, shipping_address)
+    values (erp.next_number('fulfillment_order'), present.destination_order_id, source_id,
+      present.shipping_method_id, present.shipping_method_name, present.shipping_address)
+    returning id into strict made;
+    insert into erp.fulfillment_order_line_item (
+      fulfillment_order_id, destination_order_line_item_id, product_id, quantity
+    )
+    select made, p.order_line_item_id, p.product_id, p.quantity
+    from unnest(others) with ordinality p where p.location_id = source_id order by p.ordinality;
+    all_made := all_made || made;
+  end loop;
+  perform set_config('ledger.is_dividing', '', true);
+  return all_made;
+end
+$function$;
+grant execute on function erp.divide_fulfillment_order(erp.fulfillment_order,erp.assignment[]) to service_writer;
+comment on function erp.divide_fulfillment_order(erp.fulfillment_order,erp.assignment[]) is 'Takes units out of a fulfillment order and puts them into new ones, one for each location. If nothing stays, and nothing was shipped, the fulfillment order itself goes to the first location. If only shipped units stay, it is closed. Returns it, and the new ones. The caller holds the locks of erp.lock_division. User error NOT_EDITABLE.';
 
 CREATE OR REPLACE FUNCTION erp.document_amounts(order_id uuid, tax_status text, exemption text, locale text, parts erp.document_part[] DEFAULT NULL::erp.document_part[])
  RETURNS jsonb
@@ -21946,9 +25647,103 @@ CREATE OR REPLACE FUNCTION erp.end_of_day(day date)
  LANGUAGE sql
  STABLE
 RETURN ((((day + 1))::timestamp without time zone AT TIME ZONE COALESCE((SELECT m.time_zone FROM erp.merchant m), 'UTC'::text)) - '00:00:00.000001'::interval);
+grant execute on function erp.end_of_day(date) to service_keeper;
 grant execute on function erp.end_of_day(date) to service_registrar;
 grant execute on function erp.end_of_day(date) to service_writer;
 comment on function erp.end_of_day(date) is 'Returns the last moment of a day in the merchant''s time zone (erp.local_date).';
+
+CREATE OR REPLACE FUNCTION erp.end_return_order(return_order_id uuid, action text, reason text DEFAULT NULL::text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.return_order := erp.lock_return_order(return_order_id);
+  wanted constant text := erp.next_state('return_order', action, present.state);
+  moved uuid[] := '{}';
+begin
+  if action = 'refuse' and (reason is null or erp.is_blank(reason)) then
+    perform mutation.refuse('REQUIRED', 'Say why the return is refused.', '{refusal_reason}');
+  elsif action in ('refuse', 'cancel') and exists (
+    select from erp.return_order_line_item l
+    where l.return_order_id = present.id and l.received_quantity > 0
+  ) then
+    perform mutation.refuse('NOT_EDITABLE', 'Units have arrived: close the return instead.', '{id}');
+  elsif action = 'approve' and not exists (
+    select from erp.return_order_line_item l where l.return_order_id = present.id
+  ) then
+    perform mutation.refuse('REQUIRED', 'The return has no lines.', '{id}');
+  elsif action <> 'approve' then
+    moved := erp.take_from_return(present, null);
+  end if;
+  update erp.return_order r
+  set state = wanted, refusal_reason = coalesce(reason, r.refusal_reason),
+    closed_at = case when wanted = 'closed' then date_trunc('second', now()) else r.closed_at end
+  where r.id = present.id;
+  return moved;
+end
+$function$;
+grant execute on function erp.end_return_order(uuid,text,text) to service_writer;
+comment on function erp.end_return_order(uuid,text,text) is 'Does an action of the machine return_order of erp.state_transition: approve, refuse, cancel or close. Units that were on their way go back to the order, except after approval. Returns the movements. User errors NOT_FOUND, INVALID_STATE_TRANSITION, REQUIRED, NOT_EDITABLE, OUT_OF_RANGE.';
+
+CREATE OR REPLACE FUNCTION erp.excess_returns(target uuid, lines erp.return_order_line[])
+ RETURNS TABLE(line bigint, returnable integer, requested integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH wanted AS (
+          SELECT w.ordinality AS line,
+             w.order_line_item_id,
+             w.fulfillment_line_item_id,
+             GREATEST(w.quantity, COALESCE(x.received_quantity, 0)) AS quantity
+            FROM (unnest(excess_returns.lines) WITH ORDINALITY w(id, fulfillment_line_item_id, order_line_item_id, product_id, batch_id, quantity, reason, wanted_outcome, ordinality)
+              LEFT JOIN erp.return_order_line_item x ON (((x.id = w.id) AND (x.return_order_id = excess_returns.target))))
+         ), own AS (
+          SELECT l.order_line_item_id,
+             l.fulfillment_line_item_id,
+             erp.claimed_units(o.state, l.quantity, l.received_quantity) AS quantity
+            FROM (erp.return_order_line_item l
+              JOIN erp.return_order o ON ((o.id = l.return_order_id)))
+           WHERE (l.return_order_id = excess_returns.target)
+         )
+  SELECT max(w.line) AS max,
+     (((l.shipped_quantity - l.returned_quantity) + COALESCE(( SELECT sum(o.quantity) AS sum
+            FROM own o
+           WHERE (o.order_line_item_id = l.id)), (0)::bigint)))::integer AS returnable,
+     (sum(w.quantity))::integer AS sum
+    FROM (wanted w
+      JOIN erp.sales_order_line_item l ON ((l.id = w.order_line_item_id)))
+   GROUP BY l.id
+  HAVING (sum(w.quantity) > ((l.shipped_quantity - l.returned_quantity) + COALESCE(( SELECT sum(o.quantity) AS sum
+            FROM own o
+           WHERE (o.order_line_item_id = l.id)), (0)::bigint)))
+ UNION
+  SELECT max(w.line) AS max,
+     ((f.shipped - f.claimed))::integer AS int4,
+     (sum(w.quantity))::integer AS sum
+    FROM (wanted w
+      JOIN LATERAL ( SELECT i.id,
+                 CASE t.state
+                     WHEN 'Cancelled'::text THEN 0
+                     ELSE i.quantity
+                 END AS shipped,
+             COALESCE(( SELECT sum(erp.claimed_units(o.state, l.quantity, l.received_quantity)) AS sum
+                    FROM (erp.return_order_line_item l
+                      JOIN erp.return_order o ON ((o.id = l.return_order_id)))
+                   WHERE ((l.fulfillment_line_item_id = i.id) AND (o.id IS DISTINCT FROM excess_returns.target))), (0)::bigint) AS claimed
+            FROM (erp.fulfillment_line_item i
+              JOIN erp.fulfillment t ON ((t.id = i.fulfillment_id)))
+           WHERE (i.id = w.fulfillment_line_item_id)) f ON (true))
+   GROUP BY f.id, f.shipped, f.claimed
+  HAVING (sum(w.quantity) > (f.shipped - f.claimed));
+END;
+grant execute on function erp.excess_returns(uuid,erp.return_order_line[]) to service_writer;
+comment on function erp.excess_returns(uuid,erp.return_order_line[]) is 'Returns the lines by which a return would claim more of a line of an order, or of a fulfillment, than was shipped and no other return claims.';
 
 CREATE OR REPLACE FUNCTION erp.excess_warning(is_cancelled boolean, quantity integer, product_number text, order_number text, field text[], line_id uuid DEFAULT NULL::uuid)
  RETURNS jsonb
@@ -22006,6 +25801,42 @@ AS $function$
 $function$;
 grant execute on function erp.exchange_rate_on(uuid,timestamp with time zone) to service_writer;
 comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'Returns the imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before. On weekends and holidays, none is published. No row if there is none, as for the default currency.';
+
+CREATE OR REPLACE FUNCTION erp.expire_batches(most integer DEFAULT 500)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  today constant date := erp.local_date(now());
+  due uuid[];
+begin
+  due := array(
+    select x.id from (
+      (select b.id from erp.batch b where b.is_expired = false and b.best_before_date < today
+        order by b.best_before_date limit most)
+      union all
+      -- The day went back: the merchant has moved to another time zone
+      (select b.id from erp.batch b where b.is_expired = true and b.best_before_date >= today
+        order by b.best_before_date limit most)
+    ) x limit most
+  );
+  -- As erp.hold_batches: products come first
+  perform ledger.lock(array(select distinct b.product_id from erp.batch b where b.id = any (due)));
+  perform from erp.batch b where b.id = any (due) order by b.id for no key update;
+  update erp.batch b set is_expired = b.best_before_date < today
+  where b.id = any (due) and b.is_expired is distinct from b.best_before_date < today;
+  return cardinality(due);
+end
+$function$;
+alter function erp.expire_batches(integer) owner to service_ledger;
+grant execute on function erp.expire_batches(integer) to service_worker;
+comment on function erp.expire_batches(integer) is 'Marks batches whose best-before date has passed as expired, so that their units are no longer available: as many as the argument says, the longest expired first. Returns how many it found; call it again until none is left.';
 
 CREATE OR REPLACE FUNCTION erp.export_customer(customer uuid)
  RETURNS TABLE(kind text, content jsonb)
@@ -22071,7 +25902,10 @@ BEGIN ATOMIC
       JOIN erp.shipping_label r ON ((r.id = ANY (a.labels))))
  UNION ALL
   SELECT 'returns'::text,
-     to_jsonb(r.*) AS to_jsonb
+     (to_jsonb(r.*) || jsonb_build_object('line_items', ARRAY( SELECT to_jsonb(l.*) AS to_jsonb
+            FROM erp.return_order_line_item l
+           WHERE (l.return_order_id = r.id)
+           ORDER BY l.id)))
     FROM (about a
       JOIN erp.return_order r ON ((r.id = ANY (a.returns))))
  UNION ALL
@@ -22674,6 +26508,34 @@ END;
 grant execute on function erp.faults_of_products(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_products(mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of products beyond the rules of the table. Finds variants of variants, and unknown keys in storefront_variants.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_return_lines(target erp.return_order, lines erp.return_order_line[])
+ RETURNS TABLE(line bigint, code text, message text, field text)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT l.ordinality,
+     f.code,
+     f.message,
+     f.field
+    FROM ((((((((unnest(faults_of_return_lines.lines) WITH ORDINALITY l(id, fulfillment_line_item_id, order_line_item_id, product_id, batch_id, quantity, reason, wanted_outcome, ordinality)
+      LEFT JOIN erp.fulfillment_line_item i ON ((i.id = l.fulfillment_line_item_id)))
+      LEFT JOIN erp.fulfillment_order_line_item a ON ((a.id = i.fulfillment_order_line_item_id)))
+      LEFT JOIN erp.sales_order_line_item o ON ((o.id = l.order_line_item_id)))
+      LEFT JOIN erp.product p ON ((p.id = l.product_id)))
+      LEFT JOIN erp.batch b ON ((b.id = l.batch_id)))
+      LEFT JOIN erp.return_reason r ON ((r.code = l.reason)))
+      LEFT JOIN erp.return_order_line_item x ON (((x.id = l.id) AND (x.return_order_id = (faults_of_return_lines.target).id))))
+      CROSS JOIN LATERAL ( VALUES (((l.id IS NOT NULL) AND (x.id IS NULL)),'NOT_FOUND'::text,'The return has no such line.'::text,'id'::text), ((l.quantity IS NULL),'REQUIRED'::text,'How many units come back?'::text,'quantity'::text), ((l.quantity < 1),'OUT_OF_RANGE'::text,'The quantity must be at least 1.'::text,'quantity'::text), (((l.fulfillment_line_item_id IS NOT NULL) AND (i.id IS NULL)),'NOT_FOUND'::text,'There is no such line of a fulfillment.'::text,'fulfillment_line_item_id'::text), ((a.destination_order_line_item_id <> l.order_line_item_id),'INVALID'::text,'The fulfillment shipped another line of the order.'::text,'fulfillment_line_item_id'::text), (((l.order_line_item_id IS NOT NULL) AND (o.id IS NULL)),'NOT_FOUND'::text,'There is no such line of an order.'::text,'order_line_item_id'::text), (((o.order_id IS DISTINCT FROM (faults_of_return_lines.target).order_id) AND (o.id IS NOT NULL)),'INVALID'::text,'The line belongs to another order than the return.'::text,
+                 CASE
+                     WHEN (l.fulfillment_line_item_id IS NULL) THEN 'order_line_item_id'::text
+                     ELSE 'fulfillment_line_item_id'::text
+                 END), ((l.product_id IS NULL),'REQUIRED'::text,'Name the line of the fulfillment or of the order, or the product.'::text,'product_id'::text), (((l.product_id IS NOT NULL) AND (p.id IS NULL)),'NOT_FOUND'::text,'There is no such product.'::text,'product_id'::text), ((o.product_id <> l.product_id),'INVALID'::text,'The line of the order has another product.'::text,'product_id'::text), (((x.product_id <> l.product_id) AND (x.received_quantity > 0)),'NOT_EDITABLE'::text,'Units of the line have arrived.'::text,'product_id'::text), (((x.order_line_item_id <> l.order_line_item_id) AND (x.received_quantity > 0)),'NOT_EDITABLE'::text,'Units of the line have arrived.'::text,'order_line_item_id'::text), ((p.has_serial_numbers AND (l.quantity > 1) AND (l.batch_id IS NOT NULL)),'OUT_OF_RANGE'::text,'A serial number is one unit.'::text,'quantity'::text), (((l.batch_id IS NOT NULL) AND (b.id IS NULL)),'NOT_FOUND'::text,'There is no such batch.'::text,'batch_id'::text), ((b.product_id <> l.product_id),'BATCH_MISMATCH'::text,format('Batch %s belongs to another product.'::text, b.number),'batch_id'::text), (((b.product_id = l.product_id) AND (o.id IS NOT NULL) AND (COALESCE(x.received_quantity, 0) = 0) AND (NOT erp.was_shipped((faults_of_return_lines.target).order_id, l.product_id, b.id))),'BATCH_MISMATCH'::text,format('Batch %s was not shipped in the order, or has come back already.'::text, b.number),'batch_id'::text), (((l.reason IS NOT NULL) AND (r.code IS NULL)),'NOT_FOUND'::text,'There is no such reason of returns.'::text,'reason'::text), (((NOT r.is_active) AND (l.reason IS DISTINCT FROM x.reason)),'INVALID'::text,'This reason is no longer in use.'::text,'reason'::text)) f(is_fault, code, message, field))
+   WHERE f.is_fault;
+END;
+grant execute on function erp.faults_of_return_lines(erp.return_order,erp.return_order_line[]) to service_writer;
+comment on function erp.faults_of_return_lines(erp.return_order,erp.return_order_line[]) is 'Returns what is wrong with lines of a return on their own.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_tags(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -22727,9 +26589,15 @@ begin
     select l.ordinality, 'INVALID', 'Only receipts of type Customer name return orders.', 'return_order_id'
     from unnest(lines) with ordinality l where target.type <> 'Customer' and l.return_order_id is not null
     union all
-    select l.ordinality, 'NOT_FOUND', 'There is no such return order.', 'return_order_id'
+    select l.ordinality, 'NOT_FOUND', 'There is no such return.', 'return_order_id'
     from unnest(lines) with ordinality l where l.return_order_id is not null
       and not exists (select from erp.return_order r where r.id = l.return_order_id)
+      and not exists (select from erp.return_order_line_item i where i.id = l.return_order_id)
+    union all
+    select l.ordinality, 'INVALID', 'The line of the return is about another product: add a line about this '
+      'one to the return.', 'return_order_line_item_id'
+    from unnest(lines) with ordinality l join erp.return_order_line_item i on i.id = l.return_order_id
+    where i.product_id <> l.product_id
     union all
     select l.ordinality, 'INVALID', 'The warehouse of the receipt has no such bin.',
       'destination_bin_location_id'
@@ -22841,6 +26709,196 @@ RETURN replace(replace(pattern, '{year}'::text, COALESCE((year)::text, ''::text)
 grant execute on function erp.fill_pattern(text,integer,bigint) to service_writer;
 comment on function erp.fill_pattern(text,integer,bigint) is 'Returns a number of a range: its pattern with the year in place of {year} and the counter in place of {n}.';
 
+CREATE OR REPLACE FUNCTION erp.fill_return_line()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  shipped_product uuid;
+begin
+  if new.fulfillment_line_item_id is not null then
+    select coalesce(new.order_line_item_id, a.destination_order_line_item_id) into new.order_line_item_id
+    from erp.fulfillment_line_item i
+    join erp.fulfillment_order_line_item a on a.id = i.fulfillment_order_line_item_id
+    where i.id = new.fulfillment_line_item_id;
+  end if;
+  select l.product_id into shipped_product
+  from erp.sales_order_line_item l where l.id = new.order_line_item_id;
+  new.product_id := coalesce(new.product_id, shipped_product);
+  return new;
+end
+$function$;
+alter function erp.fill_return_line() owner to service_ledger;
+comment on function erp.fill_return_line() is 'Trigger before a line of a return is written, by any writer: it takes the line of the order from the fulfillment, and the product from the order.';
+
+CREATE OR REPLACE FUNCTION erp.fill_returned_line()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  line erp.return_order_line_item;
+begin
+  select * into line from erp.return_order_line_item i where i.id = new.return_order_line_item_id;
+  if line.product_id <> new.product_id then
+    perform mutation.refuse('INVALID', 'The line of the return is about another product.');
+  end if;
+  new.return_order_id := line.return_order_id;
+  return new;
+end
+$function$;
+alter function erp.fill_returned_line() owner to service_ledger;
+comment on function erp.fill_returned_line() is 'Trigger before a line of a goods receipt that names a line of a return is written, by any writer: it takes the return from there. Refuses another product with the user error INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.follow_arrivals(lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  update erp.return_order_line_item i
+  set received_quantity = f.received, restocked_quantity = f.restocked,
+    quarantined_quantity = f.quarantined, disposed_quantity = f.disposed, missing_quantity = f.missing
+  from (
+    select l.id, a.*,
+      case when o.state = 'closed' then greatest(l.quantity - a.received, 0) else 0 end as missing
+    from erp.return_order_line_item l join erp.return_order o on o.id = l.return_order_id
+    cross join lateral erp.arrived_units(l.id) a
+    where l.id = any (lines)
+  ) f
+  where i.id = f.id and (i.received_quantity, i.restocked_quantity, i.quarantined_quantity,
+    i.disposed_quantity, i.missing_quantity)
+    is distinct from (f.received, f.restocked, f.quarantined, f.disposed, f.missing);
+
+  update erp.return_order o
+  set state = erp.next_state('return_order', case s.wanted when 'received' then 'receive'
+    when 'received_partially' then 'receive_partially' else 'take_back' end, o.state)
+  from (
+    select r.id, case
+      when max(l.received_quantity) <= 0 then case
+        when r.state in ('received', 'received_partially') then 'approved' else r.state end
+      when bool_and(l.received_quantity >= l.quantity) then 'received'
+      else 'received_partially' end as wanted
+    from erp.return_order r join erp.return_order_line_item l on l.return_order_id = r.id
+    where r.id in (select x.return_order_id from erp.return_order_line_item x where x.id = any (lines))
+      and r.state in ('requested', 'open', 'approved', 'received_partially', 'received')
+    group by r.id
+  ) s
+  where o.id = s.id and o.state <> s.wanted;
+end
+$function$;
+grant execute on function erp.follow_arrivals(uuid[]) to service_ledger;
+comment on function erp.follow_arrivals(uuid[]) is 'Updates lines of returns, and the states of the returns, to what goods receipts say. A closed, refused or cancelled return keeps its state.';
+
+CREATE OR REPLACE FUNCTION erp.follow_claims(order_lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  orders uuid[];
+  present erp.sales_order;
+  wanted text;
+begin
+  update erp.sales_order_line_item l set returned_quantity = f.quantity
+  from (
+    select i.id, coalesce((
+      select sum(erp.claimed_units(o.state, r.quantity, r.received_quantity))
+      from erp.return_order_line_item r join erp.return_order o on o.id = r.return_order_id
+      where r.order_line_item_id = i.id), 0)::integer as quantity
+    from unnest(order_lines) i (id)
+  ) f
+  where l.id = f.id and l.returned_quantity <> f.quantity;
+
+  orders := array(
+    select distinct l.order_id from erp.sales_order_line_item l where l.id = any (order_lines) order by 1);
+  for present in select o.* from erp.sales_order o where o.id = any (orders) order by o.id loop
+    wanted := erp.state_after_returns(present);
+    if wanted is distinct from present.delivery_state then
+      update erp.sales_order o set delivery_state = wanted where o.id = present.id;
+    end if;
+  end loop;
+end
+$function$;
+grant execute on function erp.follow_claims(uuid[]) to service_ledger;
+comment on function erp.follow_claims(uuid[]) is 'Updates what returns claim of lines of orders, and the delivery states of these orders, whose locks have been taken. The constraint order_line_item_returns_no_more_than_shipped refuses more than was shipped.';
+
+CREATE OR REPLACE FUNCTION erp.follow_returns(lines uuid[], order_lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  claimed constant uuid[] := array(
+    select l.order_line_item_id from erp.return_order_line_item l
+    where l.id = any (lines) and l.order_line_item_id is not null
+    union select i from unnest(order_lines) i where i is not null);
+  shipment text;
+begin
+  perform ledger.lock_orders(array(
+    select distinct l.order_id from erp.sales_order_line_item l where l.id = any (claimed)));
+  perform from erp.return_order o where o.id in (
+    select l.return_order_id from erp.return_order_line_item l where l.id = any (lines)
+  ) order by o.id for no key update;
+  perform erp.follow_arrivals(lines);
+  select f.number into shipment
+  from erp.fulfillment_line_item i join erp.fulfillment f on f.id = i.fulfillment_id
+  join erp.return_order_line_item l on l.fulfillment_line_item_id = i.id
+  join erp.return_order o on o.id = l.return_order_id
+  where i.id in (
+    select x.fulfillment_line_item_id from erp.return_order_line_item x where x.id = any (lines))
+  group by i.id, f.id
+  having sum(erp.claimed_units(o.state, l.quantity, l.received_quantity))
+    > case f.state when 'Cancelled' then 0 else i.quantity end
+  limit 1;
+  if found then
+    perform mutation.refuse('EXCEEDS_SHIPPED',
+      format('More of fulfillment %s would come back than it shipped.', shipment), null,
+      jsonb_build_object('fulfillmentNumber', shipment));
+  end if;
+  perform erp.follow_claims(claimed);
+end
+$function$;
+alter function erp.follow_returns(uuid[],uuid[]) owner to service_ledger;
+grant execute on function erp.follow_returns(uuid[],uuid[]) to service_writer;
+comment on function erp.follow_returns(uuid[],uuid[]) is 'Updates all that follows from lines of returns. These are their figures and states, their claims of lines of orders, also of the given ones, and the delivery states of orders. Takes the locks of the orders, then the locks of the returns. User error EXCEEDS_SHIPPED.';
+
+CREATE OR REPLACE FUNCTION erp.give_back_drafts(receipt erp.goods_receipt)
+ RETURNS ledger.draft[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW('{id}'::text[], l.product_id, (- l.quantity), l.batch_id, 'return_order'::text, (i.return_order_id)::text,
+                 CASE
+                     WHEN (o.order_id IS NULL) THEN 'special_stock_location'::text
+                     ELSE 'order'::text
+                 END, COALESCE((o.order_id)::text, 'unknown'::text), 'return_order'::text)::ledger.draft AS "row"
+            FROM ((erp.goods_receipt_line_item l
+              JOIN erp.return_order_line_item i ON ((i.id = l.return_order_line_item_id)))
+              LEFT JOIN erp.sales_order_line_item o ON ((o.id = i.order_line_item_id)))
+           WHERE ((l.goods_receipt_id = (give_back_drafts.receipt).id) AND (l.quantity < 0) AND (l.product_id IS NOT NULL))
+           ORDER BY l.id) AS "array";
+END;
+grant execute on function erp.give_back_drafts(erp.goods_receipt) to service_writer;
+comment on function erp.give_back_drafts(erp.goods_receipt) is 'Returns the movements that bring units of negative lines from the return back to its order, so that they have not come back.';
+
 CREATE OR REPLACE FUNCTION erp.goods_receipt_process(type text)
  RETURNS text
  LANGUAGE sql
@@ -22889,6 +26947,7 @@ CREATE OR REPLACE FUNCTION erp.has_open_lines(fulfillment_order_id uuid)
  LANGUAGE sql
  STABLE
 RETURN (EXISTS (SELECT FROM erp.fulfillment_order_line_item l WHERE ((l.fulfillment_order_id = has_open_lines.fulfillment_order_id) AND (l.quantity > l.fulfilled_quantity) AND (l.destination_order_line_item_id IS NOT NULL))));
+grant execute on function erp.has_open_lines(uuid) to service_ledger;
 grant execute on function erp.has_open_lines(uuid) to service_writer;
 comment on function erp.has_open_lines(uuid) is 'Whether a fulfillment order has units left to ship. Lines whose order line was deleted are not wanted any more.';
 
@@ -22901,7 +26960,7 @@ grant execute on function erp.has_variants(uuid) to service_ledger;
 grant execute on function erp.has_variants(uuid) to service_writer;
 comment on function erp.has_variants(uuid) is 'Whether a product only stands for its variants: some product has it as parent. Units of it can no longer be added to stock.';
 
-CREATE OR REPLACE FUNCTION erp.hold_batches(batch_ids uuid[], held boolean, reason text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION erp.hold_batches(batch_ids uuid[], held boolean, reason text DEFAULT NULL::text, state text DEFAULT NULL::text)
  RETURNS uuid[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -22912,6 +26971,7 @@ CREATE OR REPLACE FUNCTION erp.hold_batches(batch_ids uuid[], held boolean, reas
 AS $function$
 declare
   errors jsonb;
+  turned uuid[];
 begin
   if coalesce(cardinality(batch_ids), 0) = 0 then
     perform mutation.refuse('REQUIRED', 'At least one batch is needed.', '{ids}');
@@ -22919,6 +26979,10 @@ begin
   perform mutation.refuse_too_many(cardinality(batch_ids), 250, '{ids}');
   if length(reason) > 1000 then
     perform mutation.refuse('OUT_OF_RANGE', 'The reason has more than 1,000 characters.', '{reason}');
+  end if;
+  if held and state = 'sellable' then
+    perform mutation.refuse('INVALID', 'Units on hold are not sellable: batchRelease makes them so.',
+      '{stock_state}');
   end if;
   -- Bookings update batches under the lock of their product, which comes first here, too
   perform ledger.lock(array(select distinct b.product_id from erp.batch b where b.id = any (batch_ids)));
@@ -22938,19 +27002,25 @@ begin
     from unnest(batch_ids) with ordinality u (id, n)
   ) i
   left join erp.batch b on b.id = i.id
-  where i.nth > 1 or b.is_held is not distinct from held or b.id is null;
+  where i.nth > 1 or b.id is null
+    or b.is_held = held and (not held or state is null or b.stock_state = state);
   perform mutation.refuse(errors);
+  -- Others were missing before
+  turned := array(
+    select b.id from unnest(batch_ids) with ordinality i (id, n)
+    left join erp.batch b on b.id = i.id and not (b.is_held or b.is_expired) order by i.n);
   update erp.batch b
-  set is_held = held, held_at = case when held then date_trunc('second', now()) end, hold_reason = reason
+  set stock_state = case when held then coalesce(state, 'quality_control') else 'sellable' end,
+    hold_reason = reason
   where b.id = any (batch_ids);
   if held then
-    perform ledger.warn_of_hold(batch_ids);
+    perform ledger.warn_of_hold(turned);
   end if;
   return batch_ids;
 end
 $function$;
-grant execute on function erp.hold_batches(uuid[],boolean,text) to service_writer;
-comment on function erp.hold_batches(uuid[],boolean,text) is 'Puts batches on hold, for a reason, or releases them. Returns their ids. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID_STATE_TRANSITION; warning STOCK_PROMISED.';
+grant execute on function erp.hold_batches(uuid[],boolean,text,text) to service_writer;
+comment on function erp.hold_batches(uuid[],boolean,text,text) is 'Puts batches on hold, for a reason, or releases them. The state says why their units are not sold; quality_control if null. Batches on hold may get another state. Returns their ids. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, INVALID_STATE_TRANSITION; warning STOCK_PROMISED.';
 
 CREATE OR REPLACE FUNCTION erp.id_between(lower uuid, upper uuid, wanted integer)
  RETURNS uuid
@@ -23604,6 +27674,7 @@ CREATE OR REPLACE FUNCTION erp.is_all_shipped(order_id uuid)
  LANGUAGE sql
  STABLE
 RETURN ((NOT (EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = is_all_shipped.order_id) AND (l.type = 'product'::text) AND (l.shipped_quantity < l.quantity))))) AND (NOT (EXISTS (SELECT FROM erp.fulfillment_order f WHERE ((f.destination_order_id = is_all_shipped.order_id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND erp.has_open_lines(f.id))))));
+grant execute on function erp.is_all_shipped(uuid) to service_ledger;
 grant execute on function erp.is_all_shipped(uuid) to service_writer;
 comment on function erp.is_all_shipped(uuid) is 'Whether nothing is left to ship of an order, which is also true without goods.';
 
@@ -23629,9 +27700,24 @@ CREATE OR REPLACE FUNCTION erp.is_called_off(order_line_item_id uuid, location_i
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (EXISTS (SELECT FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = is_called_off.order_line_item_id) AND (a.quantity > a.fulfilled_quantity) AND (f.state = 'Cancelled'::text) AND (f.source_warehouse_location_id = is_called_off.location_id))));
+RETURN (EXISTS (SELECT FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = is_called_off.order_line_item_id) AND (a.quantity > a.fulfilled_quantity) AND (f.state = 'Cancelled'::text) AND (NOT f.was_cancelled_with_order) AND (f.source_warehouse_location_id = is_called_off.location_id))));
 grant execute on function erp.is_called_off(uuid,uuid) to service_writer;
-comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of an order line. The location then ships them only on request.';
+comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of an order line. The location then ships them only on request. Cancelling the whole order says nothing about a location.';
+
+CREATE OR REPLACE FUNCTION erp.is_counted_again(given erp.stocktake_count)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (EXISTS ( SELECT
+            FROM ((erp.stocktake_count c
+              JOIN erp.stocktake_sheet s ON ((s.id = c.sheet_id)))
+              JOIN erp.stocktake_sheet p ON (((p.id = (is_counted_again.given).sheet_id) AND (p.number < s.number))))
+           WHERE (c.line_id = (is_counted_again.given).line_id))) AS "exists";
+END;
+grant execute on function erp.is_counted_again(erp.stocktake_count) to service_writer;
+comment on function erp.is_counted_again(erp.stocktake_count) is 'Whether a later sheet has the same position, so that this line of a sheet no longer matters.';
 
 CREATE OR REPLACE FUNCTION erp.is_country_code(code text)
  RETURNS boolean
@@ -23787,6 +27873,86 @@ RETURN (url ~* '^https?://([a-z0-9][a-z0-9._-]*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?([
 grant execute on function erp.is_web_address(text) to service_writer;
 comment on function erp.is_web_address(text) is 'Whether a text is an absolute address of http or https, spelled as it is sent: without user, spaces or characters beyond ASCII.';
 
+CREATE OR REPLACE FUNCTION erp.joined_assignments(assignments erp.assignment[])
+ RETURNS erp.assignment[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW(a.location_id, a.order_line_item_id, a.product_id, a.quantity)::erp.assignment AS "row"
+            FROM ( SELECT a_1.location_id,
+                     a_1.order_line_item_id,
+                     a_1.product_id,
+                     (sum(a_1.quantity))::bigint AS quantity,
+                     min(a_1.ordinality) AS nth
+                    FROM unnest(joined_assignments.assignments) WITH ORDINALITY a_1(location_id, order_line_item_id, product_id, quantity, ordinality)
+                   GROUP BY a_1.location_id, a_1.order_line_item_id, a_1.product_id) a
+           ORDER BY a.nth) AS "array";
+END;
+grant execute on function erp.joined_assignments(erp.assignment[]) to service_writer;
+comment on function erp.joined_assignments(erp.assignment[]) is 'Returns assignments with one for each location and line, in the order in which they first occur.';
+
+CREATE OR REPLACE FUNCTION erp.judge_stocktake_lines(stocktake erp.stocktake, sheet_id uuid, lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  with reading as materialized (
+    select l.id, l.round, l.product_id, c.quantity, c.counted_at,
+      case when l.product_id is null then 0
+        else ledger.quantity_when_counted(l.product_id, l.place, l.batch_id, c.counted_at) end as expected
+    from unnest(lines) i
+    join erp.stocktake_line l on l.id = i
+    join erp.stocktake_count c on c.line_id = l.id and c.sheet_id = judge_stocktake_lines.sheet_id
+  ), judged as (
+    select r.*, abs(r.quantity - r.expected) as units, u.unit_value
+    from reading r
+    left join erp.unit_values(array(select distinct r.product_id from reading r)) u
+      on u.product_id = r.product_id
+  )
+  update erp.stocktake_line l
+  set counted_quantity = j.quantity, counted_at = j.counted_at, expected_quantity = j.expected,
+    difference = j.quantity - j.expected, unit_value = j.unit_value,
+    state = case when j.round = 1 and (
+        j.units > stocktake.recount_units
+        or j.units * 100 > stocktake.recount_percent * greatest(j.expected, 0)
+        or j.units * j.unit_value > stocktake.recount_value)
+      then 'beyond_bound' else 'counted' end
+  from judged j where l.id = j.id;
+end
+$function$;
+grant execute on function erp.judge_stocktake_lines(erp.stocktake,uuid,uuid[]) to service_writer;
+comment on function erp.judge_stocktake_lines(erp.stocktake,uuid,uuid[]) is 'Compares new counts of positions with what the ledger says of their moments. A first count beyond a bound of the stocktake makes a position wait for a second one. After that the latest count is valid, and the approver decides.';
+
+CREATE OR REPLACE FUNCTION erp.keep_batch_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if new.stock_state is distinct from coalesce(old.stock_state, 'sellable') then
+    new.is_held := new.stock_state <> 'sellable';
+  elsif new.is_held is distinct from coalesce(old.is_held, false) then
+    new.stock_state := case when new.is_held then 'quality_control' else 'sellable' end;
+  end if;
+  if new.is_held and not coalesce(old.is_held, false) then
+    new.held_at := coalesce(new.held_at, date_trunc('second', now()));
+  elsif old.is_held and not new.is_held then
+    new.held_at := null;
+    new.hold_reason := null;
+  end if;
+  new.is_expired := case when new.best_before_date is null then false
+    else new.best_before_date < erp.local_date(now()) end;
+  return new;
+end
+$function$;
+comment on function erp.keep_batch_state() is 'Trigger before a batch is written: whether it is held follows from its state, or the state from the hold if only that was changed. So do the moment of the hold, and whether it has expired.';
+
 CREATE OR REPLACE FUNCTION erp.keep_currency_factor()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -23897,6 +28063,45 @@ $function$;
 grant execute on function erp.keep_invoice(uuid,jsonb) to service_writer;
 comment on function erp.keep_invoice(uuid,jsonb) is 'Stores the amounts and taxes of a new invoice, cancellation invoice or credit note, and archives its XML if its form has one.';
 
+CREATE OR REPLACE FUNCTION erp.keep_outcomes(receipt erp.goods_receipt, placements erp.placement[], outcomes text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  update erp.goods_receipt_line_item l
+  set disposed_quantity = f.disposed, quarantined_quantity = f.quarantined
+  from (
+    select x.id, x.planned_disposal_quantity
+        + coalesce(sum(u.quantity) filter (where u.outcome = 'dispose'), 0) as disposed,
+      coalesce(sum(u.quantity) filter (where u.outcome = 'quarantine'), 0) as quarantined
+    from erp.goods_receipt_line_item x
+    cross join lateral erp.put_away_place(receipt, x) d
+    left join lateral (
+      select p.quantity, coalesce(outcomes[p.line],
+        case when s.state <> 'sellable' then 'quarantine' else 'restock' end) as outcome
+      from unnest(placements) p cross join lateral erp.placed_state(p.bin_location_id, x.batch_id) s
+      where p.goods_receipt_line_item_id = x.id
+      union all
+      select x.quantity - x.planned_disposal_quantity,
+        case when s.state <> 'sellable' then 'quarantine' else 'restock' end
+      from erp.placed_state(case d.type when 'bin_location' then d.place::uuid end, x.batch_id) s
+      where not exists (select from unnest(placements) p where p.goods_receipt_line_item_id = x.id)
+    ) u on true
+    where x.goods_receipt_id = receipt.id and x.quantity > 0 and x.return_order_line_item_id is not null
+    group by x.id
+  ) f
+  where l.id = f.id and (l.disposed_quantity, l.quarantined_quantity)
+    is distinct from (f.disposed::integer, f.quarantined::integer);
+end
+$function$;
+grant execute on function erp.keep_outcomes(erp.goods_receipt,erp.placement[],text[]) to service_writer;
+comment on function erp.keep_outcomes(erp.goods_receipt,erp.placement[],text[]) is 'Keeps what became of units of returns when their goods receipt is completed. Without a named outcome, units in a bin or batch that is not sellable are in quarantine.';
+
 CREATE OR REPLACE FUNCTION erp.keep_pdf(id uuid, presented_hash bytea, pdf bytea)
  RETURNS bytea
  LANGUAGE plpgsql
@@ -23974,6 +28179,105 @@ $function$;
 alter function erp.keep_purchase_prices() owner to service_writer;
 comment on function erp.keep_purchase_prices() is 'Trigger: keeps the purchase prices of products and of their default suppliers in step, in both directions.';
 
+CREATE OR REPLACE FUNCTION erp.keep_return()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform erp.follow_returns(array(
+    select l.id from erp.return_order_line_item l where l.return_order_id = new.id), '{}');
+  return null;
+end
+$function$;
+alter function erp.keep_return() owner to service_ledger;
+comment on function erp.keep_return() is 'Trigger after the state of a return changed, by any writer: updates its lines, and what they claim.';
+
+CREATE OR REPLACE FUNCTION erp.keep_return_receipt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lines constant uuid[] := array(
+    select l.return_order_line_item_id from erp.goods_receipt_line_item l
+    where l.goods_receipt_id = new.id and l.return_order_line_item_id is not null);
+begin
+  if lines <> '{}' then
+    perform erp.follow_returns(lines, '{}');
+  end if;
+  return null;
+end
+$function$;
+alter function erp.keep_return_receipt() owner to service_ledger;
+comment on function erp.keep_return_receipt() is 'Trigger after the state of a goods receipt changed, by any writer: updates the lines of returns that it receives.';
+
+CREATE OR REPLACE FUNCTION erp.keep_return_receipts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lines uuid[];
+begin
+  if tg_op = 'INSERT' then
+    lines := array(
+      select n.return_order_line_item_id from new_rows n where n.return_order_line_item_id is not null);
+  elsif tg_op = 'DELETE' then
+    lines := array(
+      select o.return_order_line_item_id from old_rows o where o.return_order_line_item_id is not null);
+  else
+    lines := array(
+      select n.return_order_line_item_id from new_rows n where n.return_order_line_item_id is not null
+      union
+      select o.return_order_line_item_id from old_rows o where o.return_order_line_item_id is not null);
+  end if;
+  if lines <> '{}' then
+    perform erp.follow_returns(lines, '{}');
+  end if;
+  return null;
+end
+$function$;
+alter function erp.keep_return_receipts() owner to service_ledger;
+comment on function erp.keep_return_receipts() is 'Trigger after lines of goods receipts changed, by any writer: updates the lines of returns that they name.';
+
+CREATE OR REPLACE FUNCTION erp.keep_returns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lines uuid[] := '{}';
+  order_lines uuid[] := '{}';
+begin
+  if tg_op = 'INSERT' then
+    lines := array(select n.id from new_rows n);
+  elsif tg_op = 'DELETE' then
+    order_lines := array(select distinct o.order_line_item_id from old_rows o);
+  else
+    select coalesce(array_agg(n.id), '{}'), coalesce(array_agg(o.order_line_item_id), '{}')
+    into lines, order_lines
+    from new_rows n join old_rows o on o.id = n.id
+    where (n.return_order_id, n.fulfillment_line_item_id, n.order_line_item_id, n.quantity,
+      n.received_quantity, n.restocked_quantity, n.quarantined_quantity, n.disposed_quantity,
+      n.missing_quantity)
+      is distinct from (o.return_order_id, o.fulfillment_line_item_id, o.order_line_item_id, o.quantity,
+      o.received_quantity, o.restocked_quantity, o.quarantined_quantity, o.disposed_quantity,
+      o.missing_quantity);
+  end if;
+  if lines <> '{}' or array_remove(order_lines, null) <> '{}' then
+    perform erp.follow_returns(lines, order_lines);
+  end if;
+  return null;
+end
+$function$;
+alter function erp.keep_returns() owner to service_ledger;
+comment on function erp.keep_returns() is 'Trigger after lines of returns changed, by any writer: updates what follows from them.';
+
 CREATE OR REPLACE FUNCTION erp.lacks(config jsonb, VARIADIC path text[])
  RETURNS boolean
  LANGUAGE sql
@@ -24012,6 +28316,7 @@ CREATE OR REPLACE FUNCTION erp.local_date(moment timestamp with time zone)
  LANGUAGE sql
  STABLE
 RETURN ((moment AT TIME ZONE COALESCE((SELECT m.time_zone FROM erp.merchant m), 'UTC'::text)))::date;
+grant execute on function erp.local_date(timestamp with time zone) to service_keeper;
 grant execute on function erp.local_date(timestamp with time zone) to service_ledger;
 grant execute on function erp.local_date(timestamp with time zone) to service_registrar;
 grant execute on function erp.local_date(timestamp with time zone) to service_writer;
@@ -24048,6 +28353,43 @@ end
 $function$;
 grant execute on function erp.location_of_warehouse(uuid,text[]) to service_writer;
 comment on function erp.location_of_warehouse(uuid,text[]) is 'Returns the active location of a warehouse, from which orders are shipped, and protects it from deletion until the end of the transaction. User errors NOT_FOUND, INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.lock_divisible_order(fulfillment_order_id uuid, action text)
+ RETURNS erp.fulfillment_order
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present constant erp.fulfillment_order := erp.lock_fulfillment_order(fulfillment_order_id, '{id}');
+begin
+  if present.state = 'OnHold' then
+    perform mutation.refuse('ON_HOLD', 'The fulfillment order is on hold. Release the hold first.', '{id}');
+  end if;
+  perform erp.next_state('fulfillment_order', action, present.state);
+  return present;
+end
+$function$;
+grant execute on function erp.lock_divisible_order(uuid,text) to service_writer;
+comment on function erp.lock_divisible_order(uuid,text) is 'Takes the locks of a fulfillment order that is to be moved or split, and of its order. Returns it. User errors NOT_FOUND, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.lock_division(present erp.fulfillment_order, targets uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  locations constant uuid[] := targets || present.source_warehouse_location_id;
+begin
+  perform from erp.location l where l.id = any (locations) order by l.id for key share;
+  perform ledger.lock(
+    array(select l.product_id from erp.fulfillment_order_line_item l
+      where l.fulfillment_order_id = present.id and l.product_id is not null),
+    array(select l.warehouse_id from erp.location l where l.id = any (locations))
+  );
+end
+$function$;
+grant execute on function erp.lock_division(erp.fulfillment_order,uuid[]) to service_writer;
+comment on function erp.lock_division(erp.fulfillment_order,uuid[]) is 'Takes the locks for moving units of a fulfillment order to other locations, after the locks of the order and the fulfillment order: the locations, the warehouses and the products.';
 
 CREATE OR REPLACE FUNCTION erp.lock_fulfillment_order(fulfillment_order_id uuid, field text[])
  RETURNS erp.fulfillment_order
@@ -24177,6 +28519,74 @@ end
 $function$;
 grant execute on function erp.lock_product_supplier_configuration(uuid) to service_writer;
 comment on function erp.lock_product_supplier_configuration(uuid) is 'Locks a product, and how a supplier sells it, until the end of the transaction, and returns the latter. User error NOT_FOUND.';
+
+CREATE OR REPLACE FUNCTION erp.lock_return_order(return_order_id uuid, order_id uuid DEFAULT NULL::uuid)
+ RETURNS erp.return_order
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present erp.return_order;
+begin
+  -- The order first, as everywhere
+  perform ledger.lock_orders(array_remove(array[lock_return_order.order_id,
+    (select r.order_id from erp.return_order r where r.id = return_order_id)], null));
+  select * into present from erp.return_order r where r.id = return_order_id for no key update;
+  if not found then
+    perform mutation.refuse_missing('return order', '{id}');
+  end if;
+  return present;
+end
+$function$;
+grant execute on function erp.lock_return_order(uuid,uuid) to service_writer;
+comment on function erp.lock_return_order(uuid,uuid) is 'Locks the order of a return, and another order if it is given, then the return, until the end of the transaction. Returns the return. User error NOT_FOUND.';
+
+CREATE OR REPLACE FUNCTION erp.lock_returns_of(goods_receipt_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  returns constant uuid[] := array(
+    select distinct i.return_order_id
+    from erp.goods_receipt_line_item l
+    join erp.return_order_line_item i on i.id = l.return_order_line_item_id
+    where l.goods_receipt_id = lock_returns_of.goods_receipt_id);
+begin
+  if returns = '{}' then
+    return;
+  end if;
+  perform ledger.lock_orders(array(
+    select distinct o.order_id
+    from erp.return_order_line_item i join erp.sales_order_line_item o on o.id = i.order_line_item_id
+    where i.return_order_id = any (returns)));
+  perform from erp.return_order r where r.id = any (returns) order by r.id for no key update;
+end
+$function$;
+grant execute on function erp.lock_returns_of(uuid) to service_writer;
+comment on function erp.lock_returns_of(uuid) is 'Takes the locks of the orders and returns whose lines a goods receipt names, before the locks of the stock.';
+
+CREATE OR REPLACE FUNCTION erp.lock_stocktake(stocktake_id uuid, field text[] DEFAULT '{id}'::text[])
+ RETURNS erp.stocktake
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present erp.stocktake;
+begin
+  select * into present from erp.stocktake s where s.id = stocktake_id for no key update;
+  if not found then
+    perform mutation.refuse_missing('stocktake', field);
+  end if;
+  return present;
+end
+$function$;
+grant execute on function erp.lock_stocktake(uuid,text[]) to service_writer;
+comment on function erp.lock_stocktake(uuid,text[]) is 'Locks a stocktake until the end of the transaction, and returns it. Every change of a stocktake begins with that. User error NOT_FOUND, of the field.';
 
 CREATE OR REPLACE FUNCTION erp.lock_supplier_order(supplier_order_id uuid)
  RETURNS erp.supplier_order
@@ -24319,6 +28729,24 @@ $function$;
 grant execute on function erp.match_order_lines(mutation.upsert_row[]) to service_writer;
 comment on function erp.match_order_lines(mutation.upsert_row[]) is 'Returns the lines in rows of an upsert of orders as rows of an upsert themselves, numbered across all orders. A line is identified by its id, its storefrontId or its identifier, within its order. A new line without a position comes after the existing ones.';
 
+CREATE OR REPLACE FUNCTION erp.matched_return_lines(target erp.return_order, lines erp.return_order_line[])
+ RETURNS erp.return_order_line[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW(l.id, l.fulfillment_line_item_id, COALESCE(l.order_line_item_id, m.id), l.product_id, l.batch_id, l.quantity, l.reason, l.wanted_outcome)::erp.return_order_line AS "row"
+            FROM (unnest(matched_return_lines.lines) WITH ORDINALITY l(id, fulfillment_line_item_id, order_line_item_id, product_id, batch_id, quantity, reason, wanted_outcome, ordinality)
+              LEFT JOIN LATERAL ( SELECT o.id
+                    FROM erp.sales_order_line_item o
+                   WHERE ((o.order_id = (matched_return_lines.target).order_id) AND (o.product_id = l.product_id) AND (l.order_line_item_id IS NULL) AND ((o.shipped_quantity - o.returned_quantity) >= l.quantity))
+                   ORDER BY o."position", o.id
+                  LIMIT 1) m ON (true))
+           ORDER BY l.ordinality) AS "array";
+END;
+grant execute on function erp.matched_return_lines(erp.return_order,erp.return_order_line[]) to service_writer;
+comment on function erp.matched_return_lines(erp.return_order,erp.return_order_line[]) is 'Returns lines of a return, those without a line of the order with the first one of its order that shipped as many units of the product. Others stay without.';
+
 CREATE OR REPLACE FUNCTION erp.mentions_of_customer(customer uuid)
  RETURNS SETOF text
  LANGUAGE sql
@@ -24361,6 +28789,94 @@ CREATE OR REPLACE FUNCTION erp.missing_in_document(config jsonb)
 RETURN CASE WHEN ((config ->> 'documentType'::text) = 'delivery_note'::text) THEN '{}'::text[] ELSE ARRAY(SELECT m.name FROM (VALUES (1,'merchant.legalName'::text,(missing_in_document.config #>> '{seller,legalName}'::text[])), (2,'merchant.address'::text,COALESCE((missing_in_document.config #>> '{seller,address,street}'::text[]), (missing_in_document.config #>> '{seller,address,city}'::text[]))), (3,'merchant.vatId'::text,COALESCE((missing_in_document.config #>> '{seller,vatId}'::text[]), (missing_in_document.config #>> '{seller,taxNumber}'::text[]))), (4,'order.billingAddress'::text,COALESCE((missing_in_document.config #>> '{billingAddress,lastName}'::text[]), (missing_in_document.config #>> '{billingAddress,company}'::text[]))), (5,'order.taxExemption'::text,CASE WHEN ((missing_in_document.config ->> 'taxStatus'::text) = 'tax-free'::text) THEN (missing_in_document.config ->> 'taxExemption'::text) ELSE ''::text END)) m(n, name, value) WHERE (m.value IS NULL) ORDER BY m.n) END;
 grant execute on function erp.missing_in_document(jsonb) to service_writer;
 comment on function erp.missing_in_document(jsonb) is 'Returns what an invoice or similar document lacks that the law demands. That may be settings of the merchant (table erp.merchant), the name in the billing address, or the reason why there is no tax. Bank details are optional.';
+
+CREATE OR REPLACE FUNCTION erp.move_found_units(target uuid, matched uuid[], note text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  drafts ledger.draft[] := '{}';
+  found record;
+  untracked integer;
+begin
+  for found in
+    select l.product_id, l.batch_id, o.order_id, sum(l.quantity)::integer as quantity,
+      least(sum(l.quantity), erp.units_at(o.order_id::text, l.product_id, l.batch_id))::integer as known,
+      erp.units_at(o.order_id::text, l.product_id, null) as untracked, p.product_number, exists (
+        select from ledger.stock s join ledger.batch_stock b on b.stock_id = s.id and b.quantity > 0
+        where s.product_id = l.product_id and s.place = o.order_id::text) as is_tracked
+    from erp.return_order_line_item r
+    join erp.sales_order_line_item o on o.id = r.order_line_item_id
+    join erp.goods_receipt_line_item l on l.return_order_line_item_id = r.id
+    join erp.product p on p.id = l.product_id
+    join erp.goods_receipt g on g.id = l.goods_receipt_id
+      and (g.state = 'completed' or g.state in ('approved', 'in_progress') and l.quantity > 0)
+    where r.return_order_id = target and r.id = any (matched)
+    group by l.product_id, l.batch_id, o.order_id, p.id having sum(l.quantity) > 0
+    order by l.product_id, l.batch_id
+  loop
+    -- What was shipped without a batch may show one when it comes back
+    untracked := case when found.batch_id is null then 0
+      else least(found.quantity - found.known, found.untracked) end;
+    if found.known + untracked < found.quantity and found.is_tracked then
+      perform mutation.refuse('BATCH_MISMATCH', format('The order holds other batches of product %s than '
+        'those that arrived.', found.product_number), '{order_id}',
+        jsonb_build_object('productNumber', found.product_number));
+    end if;
+    drafts := drafts || array(
+      select row ('{order_id}', found.product_id, u.quantity, u.batch_id, 'order', found.order_id::text,
+        'special_stock_location', 'unknown', 'return_order')::ledger.draft
+      from (values (found.known, found.batch_id), (untracked, null)) u (quantity, batch_id)
+      where u.quantity > 0);
+  end loop;
+  return (ledger.post(drafts, note)).stock_movements;
+end
+$function$;
+grant execute on function erp.move_found_units(uuid,uuid[],text) to service_writer;
+comment on function erp.move_found_units(uuid,uuid[],text) is 'Books units that arrived before anybody knew their order from the order to the special place unknown, where they seemed to come from. Returns the movements. User error BATCH_MISMATCH.';
+
+CREATE OR REPLACE FUNCTION erp.move_fulfillment_order(fulfillment_order_id uuid, warehouse_id uuid, lines erp.shipping_line[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.fulfillment_order;
+  parts erp.assignment[];
+  target uuid;
+begin
+  perform erp.require_shipping_lines(lines, '{}', 'fulfillment_order_line_item_id');
+  if lines is not null and warehouse_id is null then
+    perform mutation.refuse('REQUIRED', 'Given lines need a warehouse.', '{warehouse_id}');
+  end if;
+  present := erp.lock_divisible_order(fulfillment_order_id, 'move');
+  if warehouse_id is null then
+    parts := erp.plan_again(present);
+    if cardinality(parts) = 0 then
+      return array[present.id];
+    end if;
+    return erp.divide_fulfillment_order(present, parts);
+  end if;
+  parts := erp.parts_of(present, lines);
+  target := erp.location_of_warehouse(warehouse_id, '{warehouse_id}');
+  if target = present.source_warehouse_location_id then
+    perform mutation.refuse(
+      'INVALID', 'This warehouse ships the fulfillment order already.', '{warehouse_id}'
+    );
+  end if;
+  perform erp.lock_division(present, array[target]);
+  return erp.divide_fulfillment_order(present, array(
+    select row (target, p.order_line_item_id, p.product_id, p.quantity)::erp.assignment
+    from unnest(parts) with ordinality p order by p.ordinality));
+end
+$function$;
+grant execute on function erp.move_fulfillment_order(uuid,uuid,erp.shipping_line[]) to service_writer;
+comment on function erp.move_fulfillment_order(uuid,uuid,erp.shipping_line[]) is 'Gives open units of a fulfillment order to the location of another warehouse: the given lines, or all if lines is null. Without a warehouse, sourcing.plan decides again about all its units. Returns the fulfillment order, and those that were made. User errors NOT_FOUND, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, INVALID, REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, OVER_FULFILLMENT, NOT_EDITABLE, SOURCING_PLAN_INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.move_supplier_order(supplier_order_id uuid, action text, changes jsonb DEFAULT '{}'::jsonb)
  RETURNS uuid
@@ -24441,6 +28957,53 @@ grant execute on function erp.net_price(numeric,numeric) to service_ledger;
 grant execute on function erp.net_price(numeric,numeric) to service_writer;
 comment on function erp.net_price(numeric,numeric) is 'Returns the price without tax of one unit, with two or four decimals. If neither times the quantity gives the amount in cents, it is the price of all units, with their number as baseQuantity (BT-149).';
 
+CREATE OR REPLACE FUNCTION erp.new_readings(sheet_id uuid, readings erp.stocktake_reading[])
+ RETURNS erp.stocktake_reading[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  older jsonb;
+begin
+  select jsonb_agg(mutation.user_error('COUNT_SUPERSEDED',
+    'There is a later count of this, or a recount. This one changes nothing.',
+    mutation.path('lines', r.ordinality, 'counted_at'),
+    jsonb_build_object('countedAt',
+      to_char(c.counted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))) order by r.ordinality)
+  into older
+  from unnest(readings) with ordinality r
+  cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+  join erp.stocktake_count c on c.sheet_id = new_readings.sheet_id and c.place = p.place
+    and c.product_id = r.product_id and c.batch_id is not distinct from r.batch_id
+  where c.counted_at > r.counted_at or erp.is_counted_again(c);
+  perform mutation.warn(older);
+
+  return array(
+    select row (r.warehouse_id, r.bin_location_id, r.product_id, r.batch_id, r.quantity, r.counted_at,
+      r.is_empty)::erp.stocktake_reading
+    from unnest(readings) with ordinality r
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    where case when r.is_empty then exists (
+        select from erp.stocktake_count c
+        where c.sheet_id = new_readings.sheet_id and c.place = p.place and c.quantity is null)
+      else not exists (
+        select from erp.stocktake_count c
+        where c.sheet_id = new_readings.sheet_id and c.place = p.place and c.product_id = r.product_id
+          and c.batch_id is not distinct from r.batch_id
+          and (c.counted_at > r.counted_at or c.counted_at = r.counted_at and c.quantity = r.quantity
+            or erp.is_counted_again(c)))
+      end
+    order by r.ordinality
+  );
+end
+$function$;
+grant execute on function erp.new_readings(uuid,erp.stocktake_reading[]) to service_writer;
+comment on function erp.new_readings(uuid,erp.stocktake_reading[]) is 'Returns the lines that change a sheet: not those that it has already, nor those that are older than what it has, for which the warning COUNT_SUPERSEDED is added.';
+
 CREATE OR REPLACE FUNCTION erp.newest_shipment(order_id uuid)
  RETURNS uuid
  LANGUAGE sql
@@ -24506,6 +29069,7 @@ end
 $function$;
 alter function erp.next_state(text,text,text) owner to service_writer;
 grant execute on function erp.next_state(text,text,text) to service_booker;
+grant execute on function erp.next_state(text,text,text) to service_ledger;
 comment on function erp.next_state(text,text,text) is 'Returns the state that an action leads to, according to erp.state_transition. User error INVALID_STATE_TRANSITION, with the state and the actions that it allows.';
 
 CREATE OR REPLACE FUNCTION erp.open_document(id uuid, presented_hash bytea, format text DEFAULT 'pdf'::text)
@@ -24724,6 +29288,40 @@ RETURN ' X1A X1B X1D X1F X1G X1W X2C X3A X3H X43 X44 X4A X4B X4C X4D X4F X4G X4H
 grant execute on function erp.package_codes() to service_writer;
 comment on function erp.package_codes() is 'Returns the codes of packages, each between spaces: X and a code of UN/ECE Recommendation 21.';
 
+CREATE OR REPLACE FUNCTION erp.paid_lines(order_id uuid)
+ RETURNS TABLE(line_id uuid, amount numeric)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH piece AS (
+          SELECT p.line_id,
+             p.rate,
+             sum(p.total) AS total
+            FROM (erp.sales_order o
+              CROSS JOIN LATERAL erp.order_pieces(o.id, o.tax_status) p(line_id, unit_line_id, rated_line_id, rate, total))
+           WHERE ((o.id = paid_lines.order_id) AND (p.total IS NOT NULL))
+           GROUP BY p.line_id, p.rate
+         ), by_rate AS (
+          SELECT p.rate,
+             sum(p.total) AS amount,
+             sum(p.total) FILTER (WHERE (p.total > (0)::numeric)) AS weight
+            FROM piece p
+           GROUP BY p.rate
+         )
+  SELECT u.line_id,
+     sum(u.amount) AS sum
+    FROM (( SELECT array_agg(p.line_id ORDER BY p.line_id) AS lines,
+             erp.rounded_to(r.amount, array_agg(((r.amount * p.total) / r.weight) ORDER BY p.line_id)) AS amounts
+            FROM (by_rate r
+              JOIN piece p ON (((p.rate = r.rate) AND (p.total > (0)::numeric))))
+           WHERE (r.amount > (0)::numeric)
+           GROUP BY r.rate, r.amount) g
+      CROSS JOIN LATERAL UNNEST(g.lines, g.amounts) u(line_id, amount))
+   GROUP BY u.line_id;
+END;
+grant execute on function erp.paid_lines(uuid) to service_writer;
+comment on function erp.paid_lines(uuid) is 'Returns what the customer pays for each line of an order, with tax and less its share of discounts. The amounts of a tax rate add up to what the order charges at that rate.';
+
 CREATE OR REPLACE FUNCTION erp.paid_of_order(order_id uuid, total numeric)
  RETURNS numeric
  LANGUAGE sql
@@ -24731,6 +29329,33 @@ CREATE OR REPLACE FUNCTION erp.paid_of_order(order_id uuid, total numeric)
 RETURN (SELECT GREATEST((0)::numeric, LEAST(paid_of_order.total, (COALESCE(o.paid_amount, (0)::numeric) - (SELECT COALESCE(sum(f.paid), (0)::numeric) AS "coalesce" FROM ((erp.document d JOIN erp.invoice i ON (((i.document_id = d.id) AND (i.cancellation_id IS NULL)))) JOIN erp.invoice_figures f ON ((f.document_id = d.id))) WHERE (d.order_id = paid_of_order.order_id))))) AS "greatest" FROM erp.sales_order o WHERE (o.id = paid_of_order.order_id));
 grant execute on function erp.paid_of_order(uuid,numeric) to service_writer;
 comment on function erp.paid_of_order(uuid,numeric) is 'Returns how much of an invoice with this total is paid: at most what was paid for the order and no other valid invoice shows as paid.';
+
+CREATE OR REPLACE FUNCTION erp.parts_of(present erp.fulfillment_order, lines erp.shipping_line[])
+ RETURNS erp.assignment[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  picks ledger.pick[];
+  parts erp.assignment[];
+begin
+  -- Refuses lines of others, and more than is open
+  picks := erp.picks_of(present, lines, '{}');
+  parts := array(
+    select row (present.source_warehouse_location_id, l.destination_order_line_item_id, l.product_id,
+      p.quantity)::erp.assignment
+    from unnest(picks) with ordinality p join erp.fulfillment_order_line_item l on l.id = p.line_id
+    order by p.ordinality);
+  if exists (select from unnest(parts) p where p.order_line_item_id is null) then
+    perform mutation.refuse(
+      'INVALID', 'The line of the order was deleted: nobody wants these units.', '{lines}'
+    );
+  end if;
+  return parts;
+end
+$function$;
+grant execute on function erp.parts_of(erp.fulfillment_order,erp.shipping_line[]) to service_writer;
+comment on function erp.parts_of(erp.fulfillment_order,erp.shipping_line[]) is 'Returns open units of lines of a fulfillment order, or all if lines is null, as assignments to its present location. User errors NOT_FOUND, OVER_FULFILLMENT, INVALID_STATE_TRANSITION, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.personal_values(customer uuid)
  RETURNS SETOF text
@@ -24834,24 +29459,83 @@ $function$;
 grant execute on function erp.picks_of(erp.fulfillment_order,erp.shipping_line[],erp.shipping_place[]) to service_writer;
 comment on function erp.picks_of(erp.fulfillment_order,erp.shipping_line[],erp.shipping_place[]) is 'Returns lines of a fulfillment order, or all open units if lines is null, as picks of ledger.ship that have no warehouse yet. User errors NOT_FOUND, OVER_FULFILLMENT, INVALID_STATE_TRANSITION.';
 
-CREATE OR REPLACE FUNCTION erp.plan_uncovered(order_id uuid, warehouse_id uuid)
+CREATE OR REPLACE FUNCTION erp.placed_state(bin_location_id uuid, batch_id uuid)
+ RETURNS TABLE(state text)
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (EXISTS ( SELECT
+                FROM erp.batch t
+               WHERE ((t.id = placed_state.batch_id) AND (t.is_held OR t.is_expired)))) THEN 'held'::text
+             WHEN (bin_location_id IS NULL) THEN 'sellable'::text
+             ELSE ( SELECT b.stock_state
+                FROM erp.bin_location b
+               WHERE (b.id = placed_state.bin_location_id))
+         END AS stock_state;
+END;
+grant execute on function erp.placed_state(uuid,uuid) to service_writer;
+comment on function erp.placed_state(uuid,uuid) is 'Returns whether units of a batch can be sold in a bin: sellable if they can, otherwise why not.';
+
+CREATE OR REPLACE FUNCTION erp.plan_again(present erp.fulfillment_order)
  RETURNS erp.assignment[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  uncovered constant ledger.change[] := erp.uncovered_lines(order_id);
+  planned erp.assignment[];
+begin
+  perform set_config('sourcing.again', present.id::text, true);
+  planned := sourcing.checked_plan(present.destination_order_id);
+  perform erp.lock_division(present, array(select p.location_id from unnest(planned) p));
+  perform sourcing.require_same_plan(present.destination_order_id, planned);
+  perform set_config('sourcing.again', '', true);
+  return array(
+    select row (p.location_id, p.order_line_item_id, p.product_id, p.quantity)::erp.assignment
+    from unnest(planned) with ordinality p
+    where p.location_id is distinct from present.source_warehouse_location_id order by p.ordinality);
+end
+$function$;
+grant execute on function erp.plan_again(erp.fulfillment_order) to service_writer;
+comment on function erp.plan_again(erp.fulfillment_order) is 'Returns the open units of a fulfillment order that sourcing.plan gives to other locations now, as if they were in no fulfillment order. Units that no location has stay where they are. Takes the locks for moving them. User error SOURCING_PLAN_INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.plan_uncovered(order_id uuid, warehouse_id uuid, OUT assignments erp.assignment[], OUT planned erp.assignment[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  uncovered ledger.change[] := erp.uncovered_lines(order_id);
+  lines constant ledger.change[] := uncovered;
   home uuid;
   called_off ledger.change[];
   elsewhere uuid;
 begin
+  planned := '{}';
   if cardinality(uncovered) = 0 then
-    return '{}';
+    assignments := '{}';
+    return;
   elsif warehouse_id is not null then
     home := erp.location_of_warehouse(warehouse_id, '{warehouse_id}');
-    return array(
+    assignments := array(
       select row (home, u.owner_id, u.item_id, u.quantity)::erp.assignment from unnest(uncovered) u
     );
+    return;
+  end if;
+  planned := sourcing.checked_plan(order_id);
+  assignments := planned;
+  if planned <> '{}' then
+    uncovered := array(
+      select row (u.owner_id, u.item_id, u.quantity - coalesce(p.quantity, 0))::ledger.change
+      from unnest(lines) with ordinality u
+      left join (
+        select a.order_line_item_id, sum(a.quantity) as quantity from unnest(planned) a group by 1
+      ) p on p.order_line_item_id = u.owner_id
+      where u.quantity > coalesce(p.quantity, 0) order by u.ordinality);
+    if cardinality(uncovered) = 0 then
+      return;
+    end if;
   end if;
   select l.id into home from erp.location l join erp.warehouse w on w.id = l.warehouse_id
   where w.is_default and l.active for key share of l;
@@ -24871,15 +29555,18 @@ begin
       'INVALID', 'The default warehouse has no active location to ship from.', '{order_id}'
     );
   end if;
-  return array(
+  assignments := array(
     select row (
       case when u = any (called_off) then elsewhere else home end, u.owner_id, u.item_id, u.quantity
     )::erp.assignment
     from unnest(uncovered) u);
+  if planned <> '{}' then
+    assignments := erp.joined_assignments(planned || assignments);
+  end if;
 end
 $function$;
 grant execute on function erp.plan_uncovered(uuid,uuid) to service_writer;
-comment on function erp.plan_uncovered(uuid,uuid) is 'Returns the locations that are to ship the units of an order that no open fulfillment order has: the location of the given warehouse, or of the default warehouse. For units whose shipping was cancelled there, it is erp.other_location. The locations are protected from deletion until the end of the transaction. User errors NOT_FOUND, INVALID, INSUFFICIENT_STOCK.';
+comment on function erp.plan_uncovered(uuid,uuid) is 'Returns the locations that are to ship the units of an order that no open fulfillment order has. That is the location of the given warehouse, or else the locations of sourcing.plan. What a plan leaves out goes to the default warehouse or, if its shipping was cancelled there, to erp.other_location. Locations are protected from deletion until the end of the transaction. Also returns the plan alone. User errors NOT_FOUND, INVALID, INSUFFICIENT_STOCK, SOURCING_PLAN_INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.postal_address(address jsonb)
  RETURNS jsonb
@@ -24975,7 +29662,34 @@ END;
 grant execute on function erp.price_on_receipt(erp.goods_receipt,uuid,numeric) to service_writer;
 comment on function erp.price_on_receipt(erp.goods_receipt,uuid,numeric) is 'Returns the price of a unit of a supplier order''s line in the currency and by the tax status of a goods receipt, whose line may have another tax rate. Currencies are converted by the rate of the receipt and the present rate of the order''s currency.';
 
-CREATE OR REPLACE FUNCTION erp.put_away_drafts(receipt erp.goods_receipt, placements erp.placement[])
+CREATE OR REPLACE FUNCTION erp.priced_refunds(target erp.return_order, wanted erp.refunded_line[])
+ RETURNS erp.refunded_line[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW(w.n, w.return_order_line_item_id, w.order_line_item_id, w.quantity, COALESCE(w.amount, LEAST(GREATEST(f.open, (0)::numeric),
+                 CASE
+                     WHEN (w.return_order_line_item_id IS NULL) THEN f.open
+                     WHEN (w.upto = f.quantity) THEN ((f.paid - f.refunded) - (erp.share_of(f.paid, (w.upto - w.quantity), f.quantity) - erp.share_of(f.paid, f.refunded_quantity, f.quantity)))
+                     ELSE (erp.share_of(f.paid, w.upto, f.quantity) - erp.share_of(f.paid, (w.upto - w.quantity), f.quantity))
+                 END)), w.is_given)::erp.refunded_line AS "row"
+            FROM (( SELECT u.n,
+                     u.return_order_line_item_id,
+                     u.order_line_item_id,
+                     u.quantity,
+                     u.amount,
+                     u.is_given,
+                     ((x.refunded_quantity + sum(u.quantity) OVER (PARTITION BY u.order_line_item_id ORDER BY u.n)))::integer AS upto
+                    FROM (unnest(priced_refunds.wanted) u(n, return_order_line_item_id, order_line_item_id, quantity, amount, is_given)
+                      LEFT JOIN erp.refundable_lines((priced_refunds.target).order_id) x(line_id, quantity, paid, refunded_quantity, refunded, open) ON ((x.line_id = u.order_line_item_id)))) w
+              LEFT JOIN erp.refundable_lines((priced_refunds.target).order_id) f(line_id, quantity, paid, refunded_quantity, refunded, open) ON ((f.line_id = w.order_line_item_id)))
+           ORDER BY w.n) AS "array";
+END;
+grant execute on function erp.priced_refunds(erp.return_order,erp.refunded_line[]) to service_writer;
+comment on function erp.priced_refunds(erp.return_order,erp.refunded_line[]) is 'Returns refunds with their amounts: by default the price that the customer paid for the units, or for another charge what is left of it.';
+
+CREATE OR REPLACE FUNCTION erp.put_away_drafts(receipt erp.goods_receipt, placements erp.placement[], outcomes text[])
  RETURNS ledger.draft[]
  LANGUAGE sql
  STABLE
@@ -24986,8 +29700,14 @@ BEGIN ATOMIC
                      l.product_id,
                      l.batch_id,
                      p.quantity,
-                     t.type,
-                     t.place,
+                         CASE
+                             WHEN ((put_away_drafts.outcomes)[p.line] = 'dispose'::text) THEN 'special_stock_location'::text
+                             ELSE t.type
+                         END AS type,
+                         CASE
+                             WHEN ((put_away_drafts.outcomes)[p.line] = 'dispose'::text) THEN 'stock_correction'::text
+                             ELSE t.place
+                         END AS place,
                      p.line AS "position"
                     FROM ((unnest(put_away_drafts.placements) p(line, goods_receipt_line_item_id, warehouse_id, bin_location_id, quantity)
                       JOIN erp.goods_receipt_line_item l ON ((l.id = p.goods_receipt_line_item_id)))
@@ -25030,12 +29750,12 @@ BEGIN ATOMIC
                          END AS "case",
                      0
                     FROM erp.goods_receipt_line_item l
-                   WHERE ((l.goods_receipt_id = (put_away_drafts.receipt).id) AND (l.quantity < 0))) d
+                   WHERE ((l.goods_receipt_id = (put_away_drafts.receipt).id) AND (l.quantity < 0))) d(id, product_id, batch_id, quantity, type, place, "position")
            WHERE (d.product_id IS NOT NULL)
            ORDER BY d.id, d."position") AS "array";
 END;
-grant execute on function erp.put_away_drafts(erp.goods_receipt,erp.placement[]) to service_writer;
-comment on function erp.put_away_drafts(erp.goods_receipt,erp.placement[]) is 'Returns the movements that complete a goods receipt. Units go from its place to where its lines are put away, or to stock_correction if they are to be thrown away. Units of negative lines go where their goods are returned to.';
+grant execute on function erp.put_away_drafts(erp.goods_receipt,erp.placement[],text[]) to service_writer;
+comment on function erp.put_away_drafts(erp.goods_receipt,erp.placement[],text[]) is 'Returns the movements that complete a goods receipt. Units go from its place to where its lines are put away, or to stock_correction if they are to be thrown away. Units of negative lines go where their goods are returned to.';
 
 CREATE OR REPLACE FUNCTION erp.put_away_place(receipt erp.goods_receipt, line erp.goods_receipt_line_item)
  RETURNS TABLE(type text, place text)
@@ -25088,6 +29808,168 @@ END;
 grant execute on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
 comment on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'Returns the default type of a goods receipt, by the supplier orders or return orders that it names.';
 
+CREATE OR REPLACE FUNCTION erp.recount_stocktake(stocktake_id uuid, line_ids uuid[])
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  maximum constant integer := 1000;
+  stocktake constant erp.stocktake := erp.lock_stocktake(stocktake_id);
+  next_state constant text := erp.next_state('stocktake', 'recount', stocktake.state);
+  lines uuid[];
+  made uuid;
+begin
+  perform mutation.refuse_too_many(cardinality(line_ids), maximum, '{line_ids}');
+  if exists (
+    select from unnest(line_ids) i where not exists (
+      select from erp.stocktake_line l where l.id = i and l.stocktake_id = stocktake.id)
+  ) then
+    perform mutation.refuse_missing('position of this stocktake', '{line_ids}');
+  elsif exists (
+    select from erp.stocktake_line l
+    where l.id = any (line_ids) and l.state not in ('counted', 'beyond_bound')
+  ) then
+    perform mutation.refuse('INVALID', 'Only counted positions that nobody approved can be counted again.',
+      '{line_ids}');
+  end if;
+  lines := array(
+    select l.id from erp.stocktake_line l
+    where l.stocktake_id = stocktake.id
+      and case when line_ids is null then l.state = 'beyond_bound' else l.id = any (line_ids) end
+    order by l.number limit maximum);
+  if lines = '{}' then
+    perform mutation.refuse('INVALID', 'No position is beyond a bound.', '{line_ids}');
+  end if;
+
+  insert into erp.stocktake_sheet (stocktake_id, number, round)
+  select stocktake.id, max(s.number) + 1, (
+    select max(l.round) + 1 from erp.stocktake_line l where l.id = any (lines))
+  from erp.stocktake_sheet s where s.stocktake_id = stocktake.id
+  returning id into made;
+  update erp.stocktake_line l
+  set state = 'open', round = l.round + 1, earlier_difference = l.difference
+  where l.id = any (lines);
+  insert into erp.stocktake_count (sheet_id, line_id, number, place, warehouse_id, bin_location_id,
+    product_id, batch_id)
+  select made, l.id, l.number, l.place, l.warehouse_id, l.bin_location_id, l.product_id, l.batch_id
+  from erp.stocktake_line l where l.id = any (lines) order by l.number;
+  update erp.stocktake s set state = next_state where s.id = stocktake.id and s.state <> next_state;
+  return made;
+end
+$function$;
+grant execute on function erp.recount_stocktake(uuid,uuid[]) to service_writer;
+comment on function erp.recount_stocktake(uuid,uuid[]) is 'Makes a sheet for another count: of the positions, or of those beyond a bound, 1,000 at a time. Returns the sheet. User errors NOT_FOUND, INVALID, TOO_MANY_LINES, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.refund_return(return_order_id uuid, lines erp.refund_line[], charges erp.refund_line[], makes_credit_notes boolean)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.return_order := erp.lock_return_order(return_order_id);
+  wanted erp.refunded_line[];
+  documents uuid[] := '{}';
+begin
+  perform erp.next_state('return_order', 'refund', present.state);
+  if makes_credit_notes and not auth.has_scope('documents:write') then
+    perform mutation.refuse('SCOPE_MISSING', 'Credit notes require the scope documents:write.',
+      '{make_credit_notes}', '{"scope": "documents:write"}');
+  end if;
+  if present.order_id is null then
+    perform mutation.refuse('INVALID', 'Nobody knows the order of the return: match it first, by '
+      'returnOrderUpdate.', '{id}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
+  perform mutation.refuse_too_many(cardinality(charges), 250, '{charges}');
+  wanted := erp.priced_refunds(present, erp.wanted_refunds(present, lines) || array(
+    select row (1000 + c.ordinality, null, c.return_order_line_item_id, 0, c.amount, c.amount is not null
+      )::erp.refunded_line
+    from unnest(charges) with ordinality c order by c.ordinality));
+  if wanted = '{}' then
+    perform mutation.refuse('REQUIRED', 'Nothing has come back that is not refunded yet: name lines.',
+      '{lines}');
+  end if;
+  perform erp.require_refunds(present, wanted);
+  if makes_credit_notes then
+    select c.documents, c.refunds into documents, wanted from erp.credit_refunds(present, wanted) c;
+  end if;
+  update erp.return_order_line_item i
+  set refunded_quantity = i.refunded_quantity + w.quantity, refund_amount = i.refund_amount + w.amount
+  from unnest(wanted) w where i.id = w.return_order_line_item_id;
+  insert into erp.return_order_charge as c (return_order_id, order_line_item_id, refund_amount)
+  select present.id, w.order_line_item_id, w.amount from unnest(wanted) w
+  where w.return_order_line_item_id is null
+  on conflict on constraint return_order_charge_pkey
+    do update set refund_amount = c.refund_amount + excluded.refund_amount;
+  insert into erp.return_order_document (return_order_id, document_id)
+  select present.id, d from unnest(documents) d;
+  update erp.return_order r
+  set refund_amount = r.refund_amount + (select sum(w.amount) from unnest(wanted) w),
+    refunded_at = date_trunc('second', now())
+  where r.id = present.id;
+  return documents;
+end
+$function$;
+grant execute on function erp.refund_return(uuid,erp.refund_line[],erp.refund_line[],boolean) to service_writer;
+comment on function erp.refund_return(uuid,erp.refund_line[],erp.refund_line[],boolean) is 'Records what the customer gets back for a return: for its lines, by default all units that came back, and for charges, which are other lines of the order. It can make the credit notes, too, and returns them. User errors NOT_FOUND, INVALID_STATE_TRANSITION, INVALID, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES, and the errors of erp.credit_refunds.';
+
+CREATE OR REPLACE FUNCTION erp.refundable_invoices(order_id uuid)
+ RETURNS TABLE(invoice_id uuid, line_id uuid, quantity integer, amount numeric, left_quantity integer, left_amount numeric, rate numeric, is_net boolean)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT d.id,
+     c.line_id,
+     c.quantity,
+     c.amount,
+     c.left_quantity,
+     c.left_amount,
+     c.rate,
+     ((d.config ->> 'taxStatus'::text) = 'net'::text)
+    FROM (((erp.document d
+      JOIN erp.document_type t ON (((t.id = d.document_type_id) AND (t.technical_name = 'invoice'::text))))
+      JOIN erp.invoice v ON (((v.document_id = d.id) AND (v.cancellation_id IS NULL))))
+      CROSS JOIN LATERAL erp.creditable_lines(d.id) c(n, line, line_id, category, rate, quantity, amount, left_quantity, left_amount))
+   WHERE ((d.order_id = refundable_invoices.order_id) AND (d.document_number IS NOT NULL));
+END;
+grant execute on function erp.refundable_invoices(uuid) to service_writer;
+comment on function erp.refundable_invoices(uuid) is 'Returns the lines of the valid invoices of an order with what can still be credited of them.';
+
+CREATE OR REPLACE FUNCTION erp.refundable_lines(order_id uuid)
+ RETURNS TABLE(line_id uuid, quantity integer, paid numeric, refunded_quantity integer, refunded numeric, open numeric)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT l.id,
+     l.quantity,
+     p.amount,
+     (COALESCE(r.quantity, (0)::bigint))::integer AS "coalesce",
+     (COALESCE(r.amount, (0)::numeric) + COALESCE(c.amount, (0)::numeric)),
+     LEAST(((p.amount - COALESCE(r.amount, (0)::numeric)) - COALESCE(c.amount, (0)::numeric)), i.left_amount) AS "least"
+    FROM ((((erp.sales_order_line_item l
+      JOIN erp.paid_lines(refundable_lines.order_id) p(line_id, amount) ON ((p.line_id = l.id)))
+      LEFT JOIN LATERAL ( SELECT sum(x.refunded_quantity) AS quantity,
+             sum(x.refund_amount) AS amount
+            FROM erp.return_order_line_item x
+           WHERE (x.order_line_item_id = l.id)) r ON (true))
+      LEFT JOIN LATERAL ( SELECT sum(x.refund_amount) AS amount
+            FROM erp.return_order_charge x
+           WHERE (x.order_line_item_id = l.id)) c ON (true))
+      LEFT JOIN ( SELECT v.line_id,
+             sum(v.left_amount) AS left_amount
+            FROM erp.refundable_invoices(refundable_lines.order_id) v(invoice_id, line_id, quantity, amount, left_quantity, left_amount, rate, is_net)
+           WHERE (NOT v.is_net)
+           GROUP BY v.line_id) i ON ((i.line_id = l.id)))
+   WHERE (l.order_id = refundable_lines.order_id);
+END;
+grant execute on function erp.refundable_lines(uuid) to service_writer;
+comment on function erp.refundable_lines(uuid) is 'Returns what can be refunded of each line of an order. These are its units, what the customer pays for them, what returns have refunded, and the amount that is left. It is not more than its invoices leave.';
+
 CREATE OR REPLACE FUNCTION erp.release_credited_units(invoice_id uuid, fulfillment_id uuid)
  RETURNS void
  LANGUAGE sql
@@ -25114,6 +29996,43 @@ AS $function$
 $function$;
 grant execute on function erp.release_credited_units(uuid,uuid) to service_writer;
 comment on function erp.release_credited_units(uuid,uuid) is 'Removes the units of a cancelled shipment from an invoice that a credit note has taken back, so that they can be invoiced when they are shipped again. The rest of the invoice stays credited.';
+
+CREATE OR REPLACE FUNCTION erp.reopen_order(order_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present erp.sales_order;
+  wanted erp.sales_order;
+  is_some_shipped boolean;
+begin
+  perform ledger.lock_orders(array[order_id], array(
+    select f.id from erp.fulfillment_order f where f.destination_order_id = reopen_order.order_id));
+  select * into present from erp.sales_order o where o.id = reopen_order.order_id;
+  if not found then
+    perform mutation.refuse_missing('order', '{id}');
+  end if;
+  wanted := present;
+  is_some_shipped := exists (
+    select from erp.sales_order_line_item l where l.order_id = present.id and l.shipped_quantity > 0);
+  wanted.state := erp.next_state('order', 'reopen', present.state);
+  if is_some_shipped then
+    wanted.state := erp.next_state('order', 'process', wanted.state);
+  end if;
+  if present.delivery_state = 'cancelled' then
+    wanted.delivery_state := erp.next_state('order_delivery', 'reopen', present.delivery_state);
+  elsif present.delivery_state = 'shipped' then
+    wanted.delivery_state := erp.next_state('order_delivery', 'unship_partially', present.delivery_state);
+  end if;
+  perform ledger.lock_promises(present.id);
+  update erp.sales_order o
+  set state = wanted.state, delivery_state = wanted.delivery_state where o.id = present.id;
+  return present.id;
+end
+$function$;
+grant execute on function erp.reopen_order(uuid) to service_writer;
+comment on function erp.reopen_order(uuid) is 'Opens an order that is cancelled or completed, so that its lines may change and what is open of them is reserved again. It is in progress if something of it is shipped. Returns it. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.require_active_supplier(supplier_id uuid, field text[])
  RETURNS void
@@ -25169,6 +30088,49 @@ end
 $function$;
 grant execute on function erp.require_all_shipped(uuid,text) to service_writer;
 comment on function erp.require_all_shipped(uuid,text) is 'Refuses an order that has nothing to ship here, unless all of it is shipped. User errors EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.require_approvable(stocktake erp.stocktake, line_ids uuid[], approver_name text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  found record;
+begin
+  perform mutation.refuse_too_many(cardinality(line_ids), 1000, '{line_ids}');
+  if exists (
+    select from unnest(line_ids) i where not exists (
+      select from erp.stocktake_line l where l.id = i and l.stocktake_id = stocktake.id)
+  ) then
+    perform mutation.refuse_missing('position of this stocktake', '{line_ids}');
+  end if;
+  select count(*) filter (where l.state = 'open') as open,
+    count(*) filter (where l.state = 'beyond_bound') as beyond_bound,
+    count(*) filter (where exists (
+      select from erp.stocktake_count c
+      where c.line_id = l.id and (c.credential_id = mutation.caller()
+        or lower(btrim(c.counter_name)) = lower(btrim(approver_name)))
+    )) as own
+  into found
+  from erp.stocktake_line l
+  where l.stocktake_id = stocktake.id and l.state <> 'approved'
+    and (line_ids is null or l.id = any (line_ids));
+  if found.open > 0 then
+    perform mutation.refuse('NOT_COUNTED', format('%s positions are not counted.', found.open),
+      '{line_ids}', jsonb_build_object('openCount', found.open));
+  elsif found.beyond_bound > 0 then
+    perform mutation.refuse('RECOUNT_REQUIRED',
+      format('%s differences are beyond a bound: another person has to count.', found.beyond_bound),
+      '{line_ids}', jsonb_build_object('count', found.beyond_bound));
+  elsif found.own > 0 then
+    perform mutation.refuse('SELF_APPROVAL',
+      format('The same credential or person counted %s of the positions: another one has to approve.',
+        found.own), null, jsonb_build_object('count', found.own));
+  end if;
+end
+$function$;
+grant execute on function erp.require_approvable(erp.stocktake,uuid[],text) to service_writer;
+comment on function erp.require_approvable(erp.stocktake,uuid[],text) is 'Refuses to approve positions that are not counted, need a recount, or were counted by the credential of the caller or by a person of the approver''s name. User errors NOT_FOUND, TOO_MANY_LINES, NOT_COUNTED, RECOUNT_REQUIRED, SELF_APPROVAL.';
 
 CREATE OR REPLACE FUNCTION erp.require_assignable_lines(order_id uuid, lines erp.shipping_line[])
  RETURNS void
@@ -25365,6 +30327,41 @@ $function$;
 grant execute on function erp.require_invoice(jsonb) to service_writer;
 comment on function erp.require_invoice(jsonb) is 'Refuses an invoice, cancellation invoice or credit note that lacks a price, or that the rules of its form refuse, see erp.invoice_faults. User error INVALID for each fault, with the rule and the field.';
 
+CREATE OR REPLACE FUNCTION erp.require_no_returns(fulfillment_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  returns text[];
+begin
+  select array_agg(distinct r.number order by r.number) into returns
+  from (
+    select a.destination_order_line_item_id as order_line_id, array_agg(i.id) as lines,
+      sum(i.quantity) as quantity
+    from erp.fulfillment_line_item i
+    join erp.fulfillment_order_line_item a on a.id = i.fulfillment_order_line_item_id
+    where i.fulfillment_id = require_no_returns.fulfillment_id group by 1
+  ) f
+  join erp.sales_order_line_item o on o.id = f.order_line_id
+  join erp.return_order_line_item l on l.order_line_item_id = o.id
+  join erp.return_order r on r.id = l.return_order_id
+    and erp.claimed_units(r.state, l.quantity, l.received_quantity) > 0
+  where l.fulfillment_line_item_id = any (f.lines) or o.shipped_quantity - f.quantity < o.returned_quantity;
+  if returns is not null then
+    perform mutation.refuse('RETURN_EXISTS', format('Units of the fulfillment come back by return %s. Cancel '
+      'it if nothing has arrived; units that have come back stay returned.', returns[1]), '{id}',
+      jsonb_build_object('returnOrderNumbers', returns));
+  end if;
+end
+$function$;
+grant execute on function erp.require_no_returns(uuid) to service_writer;
+comment on function erp.require_no_returns(uuid) is 'Refuses to cancel a fulfillment whose units returns claim, or have brought back. The orders are locked. User error RETURN_EXISTS.';
+
 CREATE OR REPLACE FUNCTION erp.require_one_supplier()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -25483,6 +30480,11 @@ begin
     join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
     where b.is_held and b.product_id = l.product_id
     union all
+    select p.line, p.nth, 'BIN_NOT_SELLABLE', format('The units in bin %s are %s.', b.code,
+      case b.stock_state when 'damaged' then 'damaged' else 'in quality control' end), '{place}'
+    from unnest(places) p join erp.bin_location b on b.id = p.bin_location_id
+    where b.stock_state <> 'sellable' and b.warehouse_id = source_id
+    union all
     select p.line, p.nth, 'BATCH_EXPIRED', format('Batch %s was best before %s.', b.number,
       b.best_before_date), '{batch_id}'
     from unnest(places) p
@@ -25494,7 +30496,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) to service_writer;
-comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that a warehouse cannot take units of lines from. Batches that are short of the promised shelf life may be named. User errors NOT_FOUND, INVALID, BATCH_MISMATCH, BATCH_HELD, BATCH_EXPIRED.';
+comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that a warehouse cannot take units of lines from. Batches that are short of the promised shelf life may be named. User errors NOT_FOUND, INVALID, BATCH_MISMATCH, BATCH_HELD, BIN_NOT_SELLABLE, BATCH_EXPIRED.';
 
 CREATE OR REPLACE FUNCTION erp.require_receipts_of_supplier(supplier_order_id uuid, supplier_id uuid)
  RETURNS void
@@ -25520,6 +30522,152 @@ end
 $function$;
 grant execute on function erp.require_receipts_of_supplier(uuid,uuid) to service_writer;
 comment on function erp.require_receipts_of_supplier(uuid,uuid) is 'Refuses another supplier for an order that goods receipts of the present supplier name. User error SUPPLIER_MISMATCH.';
+
+CREATE OR REPLACE FUNCTION erp.require_refunds(target erp.return_order, priced erp.refunded_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error(f.code, f.message, case
+      when p.is_charge then mutation.path('charges', p.nth, f.field)
+      else mutation.path('lines', p.nth, f.field) end, f.details) order by p.n) into errors
+  from (
+    select u.*, u.n > 1000 as is_charge, case when u.n > 1000 then u.n - 1000 else u.n end as nth,
+      row_number() over (partition by u.return_order_line_item_id, u.order_line_item_id order by u.n) as copy,
+      sum(u.amount) over (partition by u.order_line_item_id order by u.n) as upto
+    from unnest(priced) u
+  ) p
+  left join erp.return_order_line_item i on i.id = p.return_order_line_item_id
+  left join erp.sales_order_line_item o on o.id = p.order_line_item_id
+  left join erp.refundable_lines(target.order_id) l on l.line_id = p.order_line_item_id
+  cross join lateral (
+    values
+      (not p.is_charge and i.id is null, 'NOT_FOUND', 'The return has no such line.',
+        'return_order_line_item_id', null::jsonb),
+      (not p.is_charge and i.id is not null and p.order_line_item_id is null, 'INVALID',
+        'Nobody knows what it cost: match the return to its order first, by returnOrderUpdate.',
+        'return_order_line_item_id', null),
+      (p.is_charge and (o.order_id is distinct from target.order_id or o.type is not distinct from 'product'),
+        'NOT_FOUND', 'The order has no such line without a product.', 'order_line_item_id', null),
+      (p.copy > 1, 'NOT_UNIQUE', 'An earlier entry names this line.', case when p.is_charge
+        then 'order_line_item_id' else 'return_order_line_item_id' end, null),
+      (i.id is not null and (p.quantity < 0 or p.quantity > greatest(i.quantity, i.received_quantity)
+        - i.refunded_quantity or p.quantity = 0 and not p.is_given), 'OUT_OF_RANGE',
+        format('At most %s units of the line can be refunded.', greatest(i.quantity, i.received_quantity)
+          - i.refunded_quantity), 'quantity', jsonb_build_object('left',
+          greatest(i.quantity, i.received_quantity) - i.refunded_quantity)),
+      (p.amount <> erp.rounded(p.amount), 'INVALID', 'The amount must have at most two decimals.', 'amount',
+        null),
+      (p.amount <= 0 or coalesce(p.upto > l.open, l.line_id is null), 'OUT_OF_RANGE',
+        format('At most %s can be refunded.', trim_scale(greatest(coalesce(l.open, 0), 0))), 'amount',
+        jsonb_build_object('left', trim_scale(greatest(coalesce(l.open, 0), 0))))
+  ) f (is_fault, code, message, field, details)
+  where f.is_fault and (f.field <> 'amount' or p.order_line_item_id is not null and (o.order_id
+    is not distinct from target.order_id));
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.require_refunds(erp.return_order,erp.refunded_line[]) to service_writer;
+comment on function erp.require_refunds(erp.return_order,erp.refunded_line[]) is 'Refuses refunds of more than came back or was paid. User errors NOT_FOUND, INVALID, NOT_UNIQUE, OUT_OF_RANGE.';
+
+CREATE OR REPLACE FUNCTION erp.require_return_batches(receipt erp.goods_receipt)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  -- Only where the order holds units of the product: others were shipped before there was a ledger
+  select jsonb_agg(case when s.batch_id is null
+    then mutation.user_error('BATCH_REQUIRED',
+      format('Product %s was shipped in batches: its line must name one.', p.product_number), '{id}',
+      jsonb_build_object('productNumber', p.product_number))
+    else mutation.user_error('BATCH_MISMATCH', format('The order holds %s units of batch %s, and %s would '
+      'come back.', s.in_order, b.number, s.quantity), '{id}', jsonb_build_object(
+        'productNumber', p.product_number, 'batchNumber', b.number, 'returnable', s.in_order)) end
+    order by p.product_number, b.number)
+  into errors
+  from (
+    select s.product_id, s.batch_id, sum(s.quantity) as quantity, sum(s.from_unknown) as from_unknown,
+      min(s.in_order) as in_order, s.order_id
+    from erp.return_sources(receipt) s where s.order_id is not null
+    group by s.product_id, s.batch_id, s.order_id
+  ) s
+  join erp.product p on p.id = s.product_id left join erp.batch b on b.id = s.batch_id
+  where s.from_unknown > 0 and exists (
+    select from ledger.stock x join ledger.batch_stock y on y.stock_id = x.id and y.quantity > 0
+    where x.product_id = s.product_id and x.place = s.order_id::text);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.require_return_batches(erp.goods_receipt) to service_writer;
+comment on function erp.require_return_batches(erp.goods_receipt) is 'Refuses units of returns in other batches, or with other serial numbers, than their order holds. User errors BATCH_REQUIRED, BATCH_MISMATCH.';
+
+CREATE OR REPLACE FUNCTION erp.require_returns(receipt erp.goods_receipt)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  errors jsonb;
+  warnings jsonb;
+begin
+  perform erp.next_state('return_order', 'receive', r.state)
+  from erp.return_order r where r.id in (
+    select i.return_order_id from erp.goods_receipt_line_item l
+    join erp.return_order_line_item i on i.id = l.return_order_line_item_id
+    where l.goods_receipt_id = receipt.id and l.quantity > 0);
+  select jsonb_agg(mutation.user_error('EXCEEDS_SHIPPED', e.text, '{id}', e.details) order by e.id)
+      filter (where e.excess > e.returnable),
+    jsonb_agg(mutation.user_error('SURPLUS', e.text, '{id}', e.details) order by e.id)
+      filter (where e.excess <= e.returnable)
+  into errors, warnings
+  from (
+    select i.id, x.excess, x.returnable, format('%s units of product %s arrive, and return %s has %s open.',
+        sum(l.quantity), p.product_number, r.number, greatest(i.quantity - i.received_quantity, 0)) as text,
+      jsonb_build_object('quantity', x.excess, 'productNumber', p.product_number, 'returnOrderNumber',
+        r.number, 'returnable', x.returnable) as details
+    from erp.goods_receipt_line_item l
+    join erp.return_order_line_item i on i.id = l.return_order_line_item_id
+    join erp.return_order r on r.id = i.return_order_id
+    join erp.product p on p.id = i.product_id
+    left join erp.sales_order_line_item o on o.id = i.order_line_item_id
+    left join erp.fulfillment_line_item f on f.id = i.fulfillment_line_item_id
+    cross join lateral (
+      -- A closed return claims nothing beyond what arrived
+      select i.received_quantity + (
+          select sum(n.quantity) from erp.goods_receipt_line_item n
+          where n.goods_receipt_id = receipt.id and n.return_order_line_item_id = i.id and n.quantity > 0)
+        - case r.state when 'closed' then i.received_quantity
+          else greatest(i.quantity, i.received_quantity) end as excess,
+        case when o.id is null then 2147483647 else o.shipped_quantity - o.returned_quantity end as returnable
+    ) x
+    where l.goods_receipt_id = receipt.id and l.quantity > 0 and x.excess > 0
+    group by i.id, r.id, p.id, x.excess, x.returnable
+  ) e
+  where e.excess > 0;
+  perform mutation.refuse(errors);
+  perform mutation.warn(warnings);
+  perform erp.require_return_batches(receipt);
+  -- A parcel that arrives after the end opens the return again
+  update erp.return_order r set state = erp.next_state('return_order', 'receive_partially', r.state),
+    closed_at = null
+  where r.state = 'closed' and r.id in (
+    select i.return_order_id from erp.goods_receipt_line_item l
+    join erp.return_order_line_item i on i.id = l.return_order_line_item_id
+    where l.goods_receipt_id = receipt.id and l.quantity > 0);
+end
+$function$;
+grant execute on function erp.require_returns(erp.goods_receipt) to service_writer;
+comment on function erp.require_returns(erp.goods_receipt) is 'Refuses units of returns that cannot arrive: in the state of the return, in these batches, or because fewer were shipped. Warns of units that nobody announced. Opens closed returns again. User errors INVALID_STATE_TRANSITION, EXCEEDS_SHIPPED, BATCH_REQUIRED, BATCH_MISMATCH; warning SURPLUS.';
 
 CREATE OR REPLACE FUNCTION erp.require_shippable(present erp.fulfillment_order)
  RETURNS void
@@ -25693,6 +30841,115 @@ $function$;
 grant execute on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Fills in what lines of a goods receipt name indirectly: batches by number, which are created if they are new, and lines of supplier orders by the order. The lines must have been checked before.';
 
+CREATE OR REPLACE FUNCTION erp.return_drafts(receipt erp.goods_receipt)
+ RETURNS ledger.draft[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW('{id}'::text[], s.product_id, d.quantity, s.batch_id, d.type, d.place, 'return_order'::text, (s.return_order_id)::text, 'return_order'::text)::ledger.draft AS "row"
+            FROM (erp.return_sources(return_drafts.receipt) s(id, product_id, batch_id, quantity, return_order_id, order_id, from_return, from_order, from_unknown, in_order)
+              CROSS JOIN LATERAL ( VALUES (1,s.from_order,'order'::text,(s.order_id)::text), (2,s.from_unknown,'special_stock_location'::text,'unknown'::text)) d(nth, quantity, type, place))
+           WHERE (d.quantity > 0)
+           ORDER BY s.id, d.nth) AS "array";
+END;
+grant execute on function erp.return_drafts(erp.goods_receipt) to service_writer;
+comment on function erp.return_drafts(erp.goods_receipt) is 'Returns the movements that bring the units of a goods receipt into the returns that its lines name: from the order, or from the special place unknown.';
+
+CREATE OR REPLACE FUNCTION erp.return_lines_of(target uuid, given erp.return_order_line[])
+ RETURNS erp.return_order_line[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW(g.id, g.fulfillment_line_item_id, g.order_line_item_id, COALESCE(g.product_id, o.product_id), g.batch_id, g.quantity, g.reason, g.wanted_outcome)::erp.return_order_line AS "row"
+            FROM (( SELECT l.ordinality,
+                     l.id,
+                     COALESCE(l.fulfillment_line_item_id, p.fulfillment_line_item_id) AS fulfillment_line_item_id,
+                     COALESCE(l.order_line_item_id, a.destination_order_line_item_id, p.order_line_item_id) AS order_line_item_id,
+                     COALESCE(l.product_id, p.product_id) AS product_id,
+                     COALESCE(l.batch_id, p.batch_id) AS batch_id,
+                     COALESCE(l.quantity, p.quantity) AS quantity,
+                     COALESCE(l.reason, p.reason) AS reason,
+                     COALESCE(l.wanted_outcome, p.wanted_outcome) AS wanted_outcome
+                    FROM (((unnest(return_lines_of.given) WITH ORDINALITY l(id, fulfillment_line_item_id, order_line_item_id, product_id, batch_id, quantity, reason, wanted_outcome, ordinality)
+                      LEFT JOIN erp.return_order_line_item p ON (((p.id = l.id) AND (p.return_order_id = return_lines_of.target))))
+                      LEFT JOIN erp.fulfillment_line_item f ON ((f.id = l.fulfillment_line_item_id)))
+                      LEFT JOIN erp.fulfillment_order_line_item a ON ((a.id = f.fulfillment_order_line_item_id)))) g
+              LEFT JOIN erp.sales_order_line_item o ON ((o.id = g.order_line_item_id)))
+           ORDER BY g.ordinality) AS "array";
+END;
+grant execute on function erp.return_lines_of(uuid,erp.return_order_line[]) to service_writer;
+comment on function erp.return_lines_of(uuid,erp.return_order_line[]) is 'Fills in what lines of a return name indirectly: the line of the order by the fulfillment, the product by the order. A line with an id keeps what is left out.';
+
+CREATE OR REPLACE FUNCTION erp.return_sources(receipt erp.goods_receipt)
+ RETURNS TABLE(id uuid, product_id uuid, batch_id uuid, quantity integer, return_order_id uuid, order_id uuid, from_return integer, from_order integer, from_unknown integer, in_order integer)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH line AS (
+          SELECT l.id,
+             l.product_id,
+             l.batch_id,
+             l.quantity,
+             i.return_order_id,
+             o.order_id,
+             (sum(l.quantity) OVER (PARTITION BY i.return_order_id, l.product_id, l.batch_id ORDER BY l.id) - l.quantity) AS earlier
+            FROM ((erp.goods_receipt_line_item l
+              JOIN erp.return_order_line_item i ON ((i.id = l.return_order_line_item_id)))
+              LEFT JOIN erp.sales_order_line_item o ON ((o.id = i.order_line_item_id)))
+           WHERE ((l.goods_receipt_id = (return_sources.receipt).id) AND (l.quantity > 0) AND (l.product_id IS NOT NULL))
+         ), on_way AS (
+          SELECT l.id,
+             l.product_id,
+             l.batch_id,
+             l.quantity,
+             l.return_order_id,
+             l.order_id,
+             l.earlier,
+             (GREATEST((0)::bigint, LEAST((l.quantity)::bigint, (erp.units_at((l.return_order_id)::text, l.product_id, l.batch_id) - l.earlier))))::integer AS from_return
+            FROM line l
+         ), rest AS (
+          SELECT w.id,
+             w.product_id,
+             w.batch_id,
+             w.quantity,
+             w.return_order_id,
+             w.order_id,
+             w.earlier,
+             w.from_return,
+             erp.units_at((w.order_id)::text, w.product_id, w.batch_id) AS in_order,
+             (sum((w.quantity - w.from_return)) OVER (PARTITION BY w.order_id, w.product_id, w.batch_id ORDER BY w.id) - (w.quantity - w.from_return)) AS earlier_rest
+            FROM on_way w
+         ), taken AS (
+          SELECT r.id,
+             r.product_id,
+             r.batch_id,
+             r.quantity,
+             r.return_order_id,
+             r.order_id,
+             r.earlier,
+             r.from_return,
+             r.in_order,
+             r.earlier_rest,
+             (GREATEST((0)::bigint, LEAST(((r.quantity - r.from_return))::bigint, (r.in_order - r.earlier_rest))))::integer AS from_order
+            FROM rest r
+         )
+  SELECT t.id,
+     t.product_id,
+     t.batch_id,
+     t.quantity,
+     t.return_order_id,
+     t.order_id,
+     t.from_return,
+     t.from_order,
+     ((t.quantity - t.from_return) - t.from_order),
+     t.in_order
+    FROM taken t;
+END;
+grant execute on function erp.return_sources(erp.goods_receipt) to service_writer;
+comment on function erp.return_sources(erp.goods_receipt) is 'Returns where the units of the lines of returns come from that a goods receipt receives. They are on their way in the return, or the order holds them, or neither, when the ledger does not know their order.';
+
 CREATE OR REPLACE FUNCTION erp.reversal_config(invoice_config jsonb, document_type text, document_date date)
  RETURNS jsonb
  LANGUAGE sql
@@ -25746,6 +31003,7 @@ CREATE OR REPLACE FUNCTION erp.rounded(amount numeric)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN round(amount, 2);
+grant execute on function erp.rounded(numeric) to service_api;
 grant execute on function erp.rounded(numeric) to service_keeper;
 grant execute on function erp.rounded(numeric) to service_ledger;
 grant execute on function erp.rounded(numeric) to service_registrar;
@@ -25832,10 +31090,11 @@ begin
   delete from erp.goods_receipt_line_item i where i.goods_receipt_id = target.id and i.id <> all (ids);
 
   insert into erp.goods_receipt_line_item as i (id, goods_receipt_id, product_id, batch_id, return_order_id,
-    supplier_order_id,
+    return_order_line_item_id, supplier_order_id,
     supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price,
       tax_rate)
-  select ids[l.ordinality], target.id, l.product_id, l.batch_id, l.return_order_id, l.supplier_order_id,
+  select ids[l.ordinality], target.id, l.product_id, l.batch_id,
+    coalesce(r.return_order_id, l.return_order_id), r.id, l.supplier_order_id,
     l.supplier_order_line_item_id,
     l.destination_bin_location_id, l.quantity, coalesce(l.planned_disposal_quantity, 0),
     coalesce(l.unit_price,
@@ -25843,10 +31102,13 @@ begin
     coalesce(l.tax_rate, s.tax_rate, p.tax_rate)
   from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
   left join erp.supplier_order_line_item s on s.id = l.supplier_order_line_item_id
+  -- A line may name the line of a return in place of the return
+  left join erp.return_order_line_item r on r.id = l.return_order_id
   order by l.ordinality
   on conflict (id) do update
   set product_id = excluded.product_id, batch_id = excluded.batch_id,
     return_order_id = excluded.return_order_id,
+    return_order_line_item_id = excluded.return_order_line_item_id,
     supplier_order_id = excluded.supplier_order_id,
       supplier_order_line_item_id = excluded.supplier_order_line_item_id,
     destination_bin_location_id = excluded.destination_bin_location_id, quantity = excluded.quantity,
@@ -26033,13 +31295,40 @@ begin
   );
   update erp.product_warehouse_configuration c
   set default_bin_location_id = wanted.default_bin_location_id, reorder_point = wanted.reorder_point,
-    target_maximum_quantity = wanted.target_maximum_quantity
+    target_maximum_quantity = wanted.target_maximum_quantity, safety_stock = wanted.safety_stock
   where c.id = wanted.id;
   return wanted.id;
 end
 $function$;
 grant execute on function erp.set_product_warehouse_configuration(uuid,uuid,jsonb) to service_writer;
-comment on function erp.set_product_warehouse_configuration(uuid,uuid,jsonb) is 'Changes how a product is kept in a warehouse: the usual bin, the reorder point and the target, if the object contains them. Inserts the row if it is missing. Returns its id.';
+comment on function erp.set_product_warehouse_configuration(uuid,uuid,jsonb) is 'Changes how a product is kept in a warehouse: the usual bin, the reorder point, the target and the safety stock, if the object contains them. Inserts the row if it is missing. Returns its id.';
+
+CREATE OR REPLACE FUNCTION erp.set_return_lines(target uuid, lines erp.return_order_line[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  delete from erp.return_order_line_item i
+  where i.return_order_id = target and i.id <> all (array(
+    select l.id from unnest(lines) l where l.id is not null));
+  -- A line that shrinks makes room for others, so those that are there come first
+  update erp.return_order_line_item i
+  set fulfillment_line_item_id = l.fulfillment_line_item_id, order_line_item_id = l.order_line_item_id,
+    product_id = l.product_id, batch_id = l.batch_id, quantity = l.quantity, reason = l.reason,
+    wanted_outcome = l.wanted_outcome
+  from unnest(lines) l
+  where i.id = l.id and i.return_order_id = target and (i.fulfillment_line_item_id, i.order_line_item_id,
+    i.product_id, i.batch_id, i.quantity, i.reason, i.wanted_outcome)
+    is distinct from (l.fulfillment_line_item_id, l.order_line_item_id, l.product_id, l.batch_id, l.quantity,
+    l.reason, l.wanted_outcome);
+  insert into erp.return_order_line_item (return_order_id, fulfillment_line_item_id, order_line_item_id,
+    product_id, batch_id, quantity, reason, wanted_outcome)
+  select target, l.fulfillment_line_item_id, l.order_line_item_id, l.product_id, l.batch_id, l.quantity,
+    l.reason, l.wanted_outcome
+  from unnest(lines) with ordinality l where l.id is null order by l.ordinality
+$function$;
+grant execute on function erp.set_return_lines(uuid,erp.return_order_line[]) to service_writer;
+comment on function erp.set_return_lines(uuid,erp.return_order_line[]) is 'Sets the lines of a return: lines with an id are updated, others are inserted, and missing ones deleted. The lines have been checked.';
 
 CREATE OR REPLACE FUNCTION erp.set_supplier_order_lines(target erp.supplier_order, lines erp.supplier_order_line[])
  RETURNS void
@@ -26207,6 +31496,10 @@ begin
   new_delivery_state := erp.next_state('order_delivery',
     case when present.is_all_shipped then 'ship' else 'ship_partially' end,
     coalesce(present.delivery_state, 'open'));
+  if new_delivery_state = 'returned_partially' then
+    -- What was shipped may have come back, so that nothing is with the customer
+    select erp.state_after_returns(o) into new_delivery_state from erp.sales_order o where o.id = order_id;
+  end if;
   new_state := present.state;
   if new_state <> 'in_progress' then
     new_state := erp.next_state('order', 'process', new_state);
@@ -26316,6 +31609,37 @@ $function$;
 grant execute on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) to service_writer;
 comment on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) is 'Ships units of fulfillment orders of one order, some of which may have been assigned for this shipment. Books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
 
+CREATE OR REPLACE FUNCTION erp.split_fulfillment_order(fulfillment_order_id uuid, lines erp.shipping_line[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.fulfillment_order;
+  parts erp.assignment[];
+begin
+  perform erp.require_shipping_lines(lines, '{}', 'fulfillment_order_line_item_id');
+  present := erp.lock_divisible_order(fulfillment_order_id, 'split');
+  parts := erp.parts_of(present, lines);
+  if not exists (
+    select from erp.fulfillment_order_line_item l
+    left join unnest(parts) p on p.order_line_item_id = l.destination_order_line_item_id
+    where l.fulfillment_order_id = present.id and l.destination_order_line_item_id is not null
+      and l.quantity - l.fulfilled_quantity > coalesce(p.quantity, 0)
+  ) then
+    perform mutation.refuse('INVALID', 'Nothing would be left in the fulfillment order.', '{lines}');
+  end if;
+  perform erp.lock_division(present, '{}');
+  return erp.divide_fulfillment_order(present, parts);
+end
+$function$;
+grant execute on function erp.split_fulfillment_order(uuid,erp.shipping_line[]) to service_writer;
+comment on function erp.split_fulfillment_order(uuid,erp.shipping_line[]) is 'Puts open units of a fulfillment order into a new one at the same location. Returns both, the old one first. User errors NOT_FOUND, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, INVALID, REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, OVER_FULFILLMENT, NOT_EDITABLE.';
+
 CREATE OR REPLACE FUNCTION erp.standing_invoices(order_id uuid)
  RETURNS jsonb
  LANGUAGE sql
@@ -26380,16 +31704,108 @@ $function$;
 grant execute on function erp.state_after_delivery(text,text) to service_writer;
 comment on function erp.state_after_delivery(text,text) is 'Returns the state of a supplier order after a delivery that makes it confirmed, partially_delivered or delivered, according to erp.state_transition.';
 
+CREATE OR REPLACE FUNCTION erp.state_after_returns(present erp.sales_order)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  is_all_shipped constant boolean := erp.is_all_shipped(present.id);
+  shipped integer;
+  received integer;
+  from_state text := present.delivery_state;
+begin
+  select coalesce(sum(l.shipped_quantity), 0), coalesce(sum((
+    select sum(r.received_quantity) from erp.return_order_line_item r where r.order_line_item_id = l.id)), 0)
+  into shipped, received
+  from erp.sales_order_line_item l where l.order_id = present.id and l.type = 'product';
+  if present.state = 'cancelled' or from_state = 'cancelled' then
+    return from_state;
+  elsif received <= 0 then
+    return case when from_state in ('returned', 'returned_partially') then erp.next_state('order_delivery',
+      case when is_all_shipped then 'unreturn' else 'unreturn_partially' end, from_state)
+      else from_state end;
+  elsif coalesce(from_state, 'open') = 'open' then
+    -- Shipped by a program that sets no delivery state
+    from_state := case when is_all_shipped then 'shipped' else 'shipped_partially' end;
+  end if;
+  return erp.next_state('order_delivery', case when is_all_shipped and received >= shipped then 'return'
+    else 'return_partially' end, from_state);
+end
+$function$;
+grant execute on function erp.state_after_returns(erp.sales_order) to service_ledger;
+grant execute on function erp.state_after_returns(erp.sales_order) to service_writer;
+comment on function erp.state_after_returns(erp.sales_order) is 'Returns the delivery state that an order has after returns: returned when all of it was shipped and came back, returned_partially when units came back. A cancelled order keeps its state.';
+
 CREATE OR REPLACE FUNCTION erp.subjects_about(customer uuid)
  RETURNS uuid[]
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT ((((((a.customer || a.orders) || a.fulfillment_orders) || a.fulfillments) || a.labels) || a.receipts) || a.documents)
+ SELECT (((((((a.customer || a.orders) || a.fulfillment_orders) || a.fulfillments) || a.labels) || a.returns) || a.receipts) || a.documents)
     FROM erp.about_customer(subjects_about.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents);
 END;
 comment on function erp.subjects_about(uuid) is 'Returns the ids whose events are about a customer.';
+
+CREATE OR REPLACE FUNCTION erp.submit_stocktake_sheet(sheet_id uuid, counter_name text, readings erp.stocktake_reading[], is_complete boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  sheet erp.stocktake_sheet;
+  stocktake erp.stocktake;
+  next_state text;
+  wanted erp.stocktake_reading[];
+begin
+  select * into sheet from erp.stocktake_sheet s where s.id = sheet_id;
+  if not found then
+    perform mutation.refuse_missing('sheet', '{sheet_id}');
+  end if;
+  stocktake := erp.lock_stocktake(sheet.stocktake_id);
+  select * into sheet from erp.stocktake_sheet s where s.id = sheet_id;
+  perform erp.check_stocktake_readings(readings, stocktake.created_at);
+  wanted := erp.new_readings(sheet.id, readings);
+  if wanted = '{}' and (sheet.completed_at is not null or not is_complete) then
+    return sheet.id;
+  elsif sheet.completed_at is not null then
+    perform mutation.refuse('NOT_EDITABLE', 'The sheet is complete: ask for a recount.', '{sheet_id}');
+  end if;
+  next_state := erp.next_state('stocktake', 'count', stocktake.state);
+  perform erp.check_found_units(stocktake, sheet, readings);
+  perform erp.add_found_lines(sheet, wanted);
+  perform erp.judge_stocktake_lines(stocktake, sheet.id, erp.take_counts(sheet.id, counter_name, wanted));
+  if sheet.round > 1 and exists (
+    select from erp.stocktake_count c join erp.stocktake_count e on e.line_id = c.line_id
+    where c.sheet_id = sheet.id and e.sheet_id <> sheet.id
+      and lower(btrim(e.counter_name)) = lower(btrim(submit_stocktake_sheet.counter_name))
+      and lower(btrim(c.counter_name)) = lower(btrim(submit_stocktake_sheet.counter_name))
+  ) then
+    perform mutation.refuse('SAME_PERSON', 'This person made the first count: another one has to recount.',
+      '{counter_name}');
+  end if;
+
+  if is_complete then
+    perform erp.complete_stocktake_sheet(sheet.id);
+    if not exists (
+      select from erp.stocktake_sheet s where s.stocktake_id = stocktake.id and s.completed_at is null) then
+      next_state := erp.next_state('stocktake', 'review', next_state);
+    end if;
+  end if;
+  update erp.stocktake s
+  set state = next_state,
+    reviewed_at = case when next_state = 'review' then date_trunc('second', now()) else s.reviewed_at end
+  where s.id = stocktake.id and s.state <> next_state;
+  return sheet.id;
+end
+$function$;
+grant execute on function erp.submit_stocktake_sheet(uuid,text,erp.stocktake_reading[],boolean) to service_writer;
+comment on function erp.submit_stocktake_sheet(uuid,text,erp.stocktake_reading[],boolean) is 'Takes counts of one person on a sheet, and on request completes the sheet. With the last sheet the review begins. Returns the id of the sheet. What the sheet has already changes nothing, also after it was completed. User errors of the functions that it calls, and NOT_EDITABLE, SAME_PERSON, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.supplier_snapshot(supplier_id uuid)
  RETURNS jsonb
@@ -26403,6 +31819,111 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.supplier_snapshot(uuid) to service_writer;
 comment on function erp.supplier_snapshot(uuid) is 'Returns a supplier as it is now, for SupplierOrder.supplierSnapshot.';
+
+CREATE OR REPLACE FUNCTION erp.take_counts(sheet_id uuid, counter_name text, readings erp.stocktake_reading[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  lines uuid[];
+begin
+  with reading as (
+    select r.*, p.place from unnest(readings) r
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+  ), counted as (
+    update erp.stocktake_count c
+    set quantity = n.quantity, counted_at = n.counted_at, counter_name = take_counts.counter_name,
+      credential_id = mutation.caller(), submitted_at = date_trunc('second', now())
+    from (
+      select distinct on (c.id) c.id, coalesce(r.quantity, 0) as quantity, r.counted_at
+      from reading r
+      join erp.stocktake_count c on c.sheet_id = take_counts.sheet_id and c.place = r.place
+        and case when r.is_empty then c.quantity is null
+          else c.product_id = r.product_id and c.batch_id is not distinct from r.batch_id end
+      -- What was counted in the same call goes before the rest of the place
+      order by c.id, r.is_empty
+    ) n
+    where c.id = n.id
+    returning c.line_id
+  )
+  select array_agg(c.line_id) into lines from counted c;
+  if exists (
+    select from erp.stocktake_line l where l.id = any (lines) and l.state in ('approved', 'cancelled')) then
+    perform mutation.refuse('NOT_EDITABLE', 'A position was approved already: ask for another stocktake.',
+      '{lines}');
+  end if;
+  return coalesce(lines, '{}');
+end
+$function$;
+grant execute on function erp.take_counts(uuid,text,erp.stocktake_reading[]) to service_writer;
+comment on function erp.take_counts(uuid,text,erp.stocktake_reading[]) is 'Writes counts on a sheet: each replaces an earlier one of the same position. Returns the positions. User error NOT_EDITABLE.';
+
+CREATE OR REPLACE FUNCTION erp.take_from_return(target erp.return_order, note text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  drafts constant ledger.draft[] := array(
+    select row ('{id}', s.product_id, u.quantity, u.batch_id, 'return_order', target.id::text,
+      case when target.order_id is null then 'special_stock_location' else 'order' end,
+      coalesce(target.order_id::text, 'unknown'), 'return_order')::ledger.draft
+    from ledger.stock s
+    cross join lateral (
+      select b.batch_id, b.quantity from ledger.batch_stock b where b.stock_id = s.id and b.quantity > 0
+      union all
+      select null, s.quantity - coalesce(sum(b.quantity), 0)::integer
+      from ledger.batch_stock b where b.stock_id = s.id
+    ) u
+    where s.return_order_id = target.id and s.quantity > 0 and u.quantity > 0
+    order by s.product_id, u.batch_id);
+begin
+  if drafts = '{}' then
+    return '{}';
+  end if;
+  return (ledger.post(drafts, note)).stock_movements;
+end
+$function$;
+grant execute on function erp.take_from_return(erp.return_order,text) to service_writer;
+comment on function erp.take_from_return(erp.return_order,text) is 'Books units that are on their way in a return back to its order, or to the special place unknown: they will not arrive. Returns the movements.';
+
+CREATE OR REPLACE FUNCTION erp.take_out(present erp.fulfillment_order, parts erp.assignment[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  whole uuid[];
+begin
+  whole := array(
+    select l.id from erp.fulfillment_order_line_item l
+    join (select p.order_line_item_id, sum(p.quantity) as quantity from unnest(parts) p group by 1) p
+      on p.order_line_item_id = l.destination_order_line_item_id
+    where l.fulfillment_order_id = present.id and l.quantity = p.quantity);
+  if exists (
+    select from erp.fulfillment_line_item i where i.fulfillment_order_line_item_id = any (whole)
+  ) then
+    perform mutation.refuse('NOT_EDITABLE', 'A cancelled shipment names a line of the fulfillment order. '
+      'Cancel the fulfillment order, and have another warehouse ship its units by '
+      'fulfillmentOrderCreate.', '{id}');
+  end if;
+  delete from erp.fulfillment_order_line_item l where l.id = any (whole);
+  update erp.fulfillment_order_line_item l set quantity = l.quantity - p.quantity
+  from (select p.order_line_item_id, sum(p.quantity) as quantity from unnest(parts) p group by 1) p
+  where l.fulfillment_order_id = present.id and l.destination_order_line_item_id = p.order_line_item_id;
+end
+$function$;
+grant execute on function erp.take_out(erp.fulfillment_order,erp.assignment[]) to service_writer;
+comment on function erp.take_out(erp.fulfillment_order,erp.assignment[]) is 'Takes units out of the lines of a fulfillment order. A line that has no units left is deleted. User error NOT_EDITABLE: a line of a cancelled shipment has to stay.';
 
 CREATE OR REPLACE FUNCTION erp.tax_exemption(tax_status text, destination text, customer_vat_id text)
  RETURNS text
@@ -26573,6 +32094,41 @@ RETURN ' 10 11 13 14 15 1I 20 21 22 23 24 25 27 28 2A 2B 2C 2G 2H 2I 2J 2K 2L 2M
 grant execute on function erp.unit_codes_until_i() to service_writer;
 comment on function erp.unit_codes_until_i() is 'Returns the codes of UN/ECE Recommendation 20 that begin with a digit or a letter until I, each between spaces.';
 
+CREATE OR REPLACE FUNCTION erp.unit_values(product_ids uuid[])
+ RETURNS TABLE(product_id uuid, unit_value numeric)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH newest AS (
+          SELECT (valuation.newest_report()).id AS id
+         )
+  SELECT p.id,
+     COALESCE(( SELECT
+                 CASE
+                     WHEN (r.quantity > 0) THEN erp.rounded_price((r.value / (r.quantity)::numeric))
+                     ELSE r.last_unit_cost
+                 END AS last_unit_cost
+            FROM valuation.report_product r
+           WHERE ((r.report_id = ( SELECT n.id
+                    FROM newest n)) AND (r.product_id = p.id))), ( SELECT c.net
+            FROM erp.product_purchase_price c
+           WHERE ((c.product_id = p.id) AND (c.currency_id = ( SELECT d.id
+                    FROM erp.currency d
+                   WHERE d.is_default_currency))))) AS "coalesce"
+    FROM unnest(unit_values.product_ids) p(id);
+END;
+grant execute on function erp.unit_values(uuid[]) to service_writer;
+comment on function erp.unit_values(uuid[]) is 'Returns what a unit of each product is worth, in the default currency: by the newest closed stock valuation report, or else the purchase price. Null if neither is known.';
+
+CREATE OR REPLACE FUNCTION erp.units_at(place text, product_id uuid, batch_id uuid)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+RETURN (COALESCE((SELECT CASE WHEN (units_at.batch_id IS NULL) THEN (s.quantity - COALESCE((SELECT sum(b.quantity) AS sum FROM ledger.batch_stock b WHERE (b.stock_id = s.id)), (0)::bigint)) ELSE ((SELECT b.quantity FROM ledger.batch_stock b WHERE ((b.stock_id = s.id) AND (b.batch_id = units_at.batch_id))))::bigint END AS quantity FROM ledger.stock s WHERE ((s.product_id = units_at.product_id) AND (s.place = units_at.place))), (0)::bigint))::integer;
+grant execute on function erp.units_at(text,uuid,uuid) to service_writer;
+comment on function erp.units_at(text,uuid,uuid) is 'Returns the units of a batch in a place, given by its key; without a batch those that have none.';
+
 CREATE OR REPLACE FUNCTION erp.units_at_work(order_ids uuid[])
  RETURNS TABLE(id uuid, order_id uuid, label text, shipped integer, assigned integer, invoiced integer)
  LANGUAGE sql
@@ -26684,23 +32240,34 @@ CREATE OR REPLACE FUNCTION erp.update_bin_location(bin_location_id uuid, changes
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
+  present erp.bin_location;
   wanted erp.bin_location;
 begin
-  select * into wanted from erp.bin_location b where b.id = bin_location_id for no key update;
+  -- Warehouses are locked before their bins
+  perform from erp.warehouse w
+  where w.id = (select b.warehouse_id from erp.bin_location b where b.id = bin_location_id) for key share;
+  select * into present from erp.bin_location b where b.id = bin_location_id for no key update;
   if not found then
     perform mutation.refuse_missing('bin', '{id}');
   end if;
-  wanted := jsonb_populate_record(wanted, changes - '{id,warehouse_id,created_at,updated_at}'::text[]);
+  wanted := jsonb_populate_record(present, changes - '{id,warehouse_id,created_at,updated_at}'::text[]);
   update erp.bin_location b
-  set code = wanted.code, "position" = wanted."position"
+  set code = wanted.code, "position" = wanted."position", stock_state = wanted.stock_state
   where b.id = bin_location_id;
+  if present.stock_state = 'sellable' and wanted.stock_state <> 'sellable' then
+    perform ledger.warn_of_bin_state(bin_location_id);
+  end if;
   return bin_location_id;
 end
 $function$;
 grant execute on function erp.update_bin_location(uuid,jsonb) to service_writer;
-comment on function erp.update_bin_location(uuid,jsonb) is 'Changes code and position of a bin, if the object contains them. Returns its id.';
+comment on function erp.update_bin_location(uuid,jsonb) is 'Changes code, position and state of a bin, if the object contains them. Returns its id. Warning STOCK_PROMISED.';
 
 CREATE OR REPLACE FUNCTION erp.update_goods_receipt(goods_receipt_id uuid, changes jsonb)
  RETURNS uuid
@@ -26789,6 +32356,69 @@ end
 $function$;
 grant execute on function erp.update_product_supplier_configuration(uuid,jsonb,erp.price[]) to service_writer;
 comment on function erp.update_product_supplier_configuration(uuid,jsonb,erp.price[]) is 'Changes the terms in the object, and the prices if it contains purchase_prices. Returns the id.';
+
+CREATE OR REPLACE FUNCTION erp.update_return_order(return_order_id uuid, changes jsonb, given erp.return_order_line[])
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.return_order :=
+    erp.lock_return_order(return_order_id, (changes ->> 'order_id')::uuid);
+  wanted erp.return_order := jsonb_populate_record(present, changes - '{id,line_items}'::text[]);
+  lines erp.return_order_line[];
+  matched uuid[];
+begin
+  if wanted.order_id is distinct from present.order_id or given is not null then
+    perform erp.next_state('return_order', 'update', present.state);
+    if present.order_id is not null and wanted.order_id is distinct from present.order_id then
+      perform mutation.refuse('NOT_EDITABLE', 'The return has an order. Cancel it, and make another.',
+        '{order_id}');
+    end if;
+    lines := erp.return_lines_of(present.id, coalesce(given, array(
+      select row (l.id, null, null, null, null, null, null, null)::erp.return_order_line
+      from erp.return_order_line_item l where l.return_order_id = present.id order by l.id)));
+    if wanted.order_id is distinct from present.order_id then
+      lines := erp.matched_return_lines(wanted, lines);
+      wanted.customer_id := coalesce(
+        wanted.customer_id, (select o.customer_id from erp.sales_order o where o.id = wanted.order_id));
+    end if;
+    perform erp.check_return_order(wanted);
+    perform erp.check_return_lines(wanted, lines);
+    if exists (
+      select from erp.return_order_line_item l
+      where l.return_order_id = present.id and (l.received_quantity > 0 or l.refunded_quantity > 0)
+        and l.id <> all (array(select n.id from unnest(lines) n where n.id is not null))
+    ) then
+      perform mutation.refuse('NOT_EDITABLE', 'A line is left out, but its units have arrived or are '
+        'refunded.', '{line_items}');
+    end if;
+    matched := array(
+      select l.id from unnest(lines) n join erp.return_order_line_item l on l.id = n.id
+      where l.order_line_item_id is null and n.order_line_item_id is not null);
+  else
+    perform erp.check_return_order(wanted);
+  end if;
+  update erp.return_order r
+  set order_id = wanted.order_id, customer_id = wanted.customer_id, reference = wanted.reference,
+    comment = wanted.comment, withdrawal_date = wanted.withdrawal_date,
+    replacement_order_id = wanted.replacement_order_id
+  where r.id = present.id;
+  if lines is not null then
+    perform erp.set_return_lines(present.id, lines);
+    if matched <> '{}' then
+      perform erp.move_found_units(present.id, matched, null);
+    end if;
+  end if;
+  return present.id;
+end
+$function$;
+grant execute on function erp.update_return_order(uuid,jsonb,erp.return_order_line[]) to service_writer;
+comment on function erp.update_return_order(uuid,jsonb,erp.return_order_line[]) is 'Changes the columns of a return in the object, and its lines if they are given. A return without an order can be given one: its lines are then matched by their products, and units that arrived leave the order. Returns its id. User errors NOT_FOUND, NOT_EDITABLE, INVALID_STATE_TRANSITION, OUT_OF_RANGE, and the errors of erp.check_return_lines.';
 
 CREATE OR REPLACE FUNCTION erp.update_supplier_order(supplier_order_id uuid, changes jsonb)
  RETURNS uuid
@@ -26949,7 +32579,7 @@ AS $function$
 declare
   broken text;
 begin
-  new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
+  new.available_stock := (((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock) - GREATEST(LEAST(((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock), new.safety_stock), 0)); -- 'product_available_stock_follows'
   if not (((new.open_supplier_order_quantity >= 0))
     and ((new.physical_stock >= 0))
     and ((new.reserved_stock >= 0))
@@ -27024,8 +32654,10 @@ AS $function$
 declare
   broken text;
 begin
-  if not ((((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0))))) then
+  if not ((((new.returned_quantity >= 0) AND (new.returned_quantity <= new.shipped_quantity)))
+    and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0))))) then
     broken := case
+      when not (((new.returned_quantity >= 0) AND (new.returned_quantity <= new.shipped_quantity))) then 'order_line_item_returns_no_more_than_shipped'
       when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_ships_no_more_than_ordered' end;
     raise check_violation using constraint = broken, table = 'sales_order_line_item', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order_line_item', broken);
@@ -27047,22 +32679,26 @@ begin
     and ((length(new.comment) <= 10000))
     and ((new.is_held OR (new.hold_reason IS NULL)))
     and ((length(new.hold_reason) <= 1000))
+    and ((new.is_held = (new.stock_state <> 'sellable'::text)))
     and ((new.is_held = (new.held_at IS NOT NULL)))
     and ((new.production_date <= new.best_before_date))
     and ((NOT erp.is_blank(new.number)))
     and ((new.physical_stock >= 0))
     and (((new.production_date >= '1900-01-01'::date) AND (new.production_date <= '9999-12-31'::date)))
+    and ((new.stock_state = ANY (ARRAY['sellable'::text, 'quality_control'::text, 'damaged'::text])))
     and ((length(new.supplier_lot) <= 255))) then
     broken := case
       when not (((new.best_before_date >= '1900-01-01'::date) AND (new.best_before_date <= '9999-12-31'::date))) then 'batch_best_before_date_is_plausible'
       when not ((length(new.comment) <= 10000)) then 'batch_comment_length'
       when not ((new.is_held OR (new.hold_reason IS NULL))) then 'batch_has_a_reason_only_on_hold'
       when not ((length(new.hold_reason) <= 1000)) then 'batch_hold_reason_length'
+      when not ((new.is_held = (new.stock_state <> 'sellable'::text))) then 'batch_is_held_by_its_state'
       when not ((new.is_held = (new.held_at IS NOT NULL))) then 'batch_is_held_since_a_moment'
       when not ((new.production_date <= new.best_before_date)) then 'batch_is_produced_before_it_expires'
       when not ((NOT erp.is_blank(new.number))) then 'batch_number_is_not_blank'
       when not ((new.physical_stock >= 0)) then 'batch_physical_stock_is_not_negative'
       when not (((new.production_date >= '1900-01-01'::date) AND (new.production_date <= '9999-12-31'::date))) then 'batch_production_date_is_plausible'
+      when not ((new.stock_state = ANY (ARRAY['sellable'::text, 'quality_control'::text, 'damaged'::text]))) then 'batch_stock_state_is_known'
       when not ((length(new.supplier_lot) <= 255)) then 'batch_supplier_lot_length' end;
     raise check_violation using constraint = broken, table = 'batch', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'batch', broken);
@@ -27172,7 +32808,7 @@ AS $function$
 declare
   broken text;
 begin
-  new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
+  new.available_stock := (((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock) - GREATEST(LEAST(((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock), new.safety_stock), 0)); -- 'product_available_stock_follows'
   if not (((length(new.description) <= 65535))
     and (((new.gross_weight > (0)::numeric) AND (new.gross_weight <= (1000000)::numeric) AND (scale(new.gross_weight) <= 6)))
     and ((new.parent_id <> new.id))
@@ -27256,9 +32892,11 @@ declare
 begin
   new.stock_below_reorder_point := (new.reorder_point - new.stock); -- 'product_warehouse_configuration_stock_below_reorder_point_follo'
   if not (((new.reorder_point >= 0))
+    and (((new.safety_stock >= 0) AND (new.safety_stock <= 10000000)))
     and ((new.target_maximum_quantity >= 0))) then
     broken := case
       when not ((new.reorder_point >= 0)) then 'product_warehouse_configuration_reorder_point_is_not_negative'
+      when not (((new.safety_stock >= 0) AND (new.safety_stock <= 10000000))) then 'product_warehouse_configuration_safety_stock_is_plausible'
       when not ((new.target_maximum_quantity >= 0)) then 'product_warehouse_configuration_target_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'product_warehouse_configuration', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product_warehouse_configuration', broken);
@@ -27334,6 +32972,7 @@ begin
     and (((new.product_id IS NULL) OR (NOT (new.type IS DISTINCT FROM 'product'::text))))
     and (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier)))
     and ((new.quantity > 0))
+    and (((new.returned_quantity >= 0) AND (new.returned_quantity <= new.shipped_quantity)))
     and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0))))
     and ((NOT erp.is_blank(new.storefront_id)))
     and ((new.tax_category ~ '^(S|Z|E|AE|K|G)$'::text))
@@ -27355,6 +32994,7 @@ begin
       when not (((new.product_id IS NULL) OR (NOT (new.type IS DISTINCT FROM 'product'::text)))) then 'order_line_item_product_only_on_product_lines'
       when not (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier))) then 'order_line_item_promotion_identifier_matches_payload'
       when not ((new.quantity > 0)) then 'order_line_item_quantity_is_positive'
+      when not (((new.returned_quantity >= 0) AND (new.returned_quantity <= new.shipped_quantity))) then 'order_line_item_returns_no_more_than_shipped'
       when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_ships_no_more_than_ordered'
       when not ((NOT erp.is_blank(new.storefront_id))) then 'order_line_item_storefront_id_is_not_blank'
       when not ((new.tax_category ~ '^(S|Z|E|AE|K|G)$'::text)) then 'order_line_item_tax_category_is_known'
@@ -27375,6 +33015,35 @@ begin
 end
 $function$;
 comment on function erp.uphold_rules_of_sales_order_line_item() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.sales_order_line_item that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_stock_reservation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.state = 'active'::text) = (new.open_quantity > 0)))
+    and ((length(new.note) <= 1000))
+    and (((new.open_quantity >= 0) AND (new.open_quantity <= new.quantity)))
+    and (((new.quantity >= 1) AND (new.quantity <= 1000000000)))
+    and ((length(new.reference) <= 255))
+    and ((new.state = ANY (ARRAY['active'::text, 'consumed'::text, 'released'::text, 'expired'::text])))) then
+    broken := case
+      when not (((new.state = 'active'::text) = (new.open_quantity > 0))) then 'stock_reservation_is_active_with_open_units'
+      when not ((length(new.note) <= 1000)) then 'stock_reservation_note_length'
+      when not (((new.open_quantity >= 0) AND (new.open_quantity <= new.quantity))) then 'stock_reservation_open_quantity_is_part_of_it'
+      when not (((new.quantity >= 1) AND (new.quantity <= 1000000000))) then 'stock_reservation_quantity_is_plausible'
+      when not ((length(new.reference) <= 255)) then 'stock_reservation_reference_length'
+      when not ((new.state = ANY (ARRAY['active'::text, 'consumed'::text, 'released'::text, 'expired'::text]))) then 'stock_reservation_state_is_known' end;
+    raise check_violation using constraint = broken, table = 'stock_reservation', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'stock_reservation', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_stock_reservation() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.stock_reservation that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_batches(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -27579,6 +33248,35 @@ RETURN (SELECT v.id FROM jsonb_array_elements_text(vat_id_for.vat_ids) WITH ORDI
 grant execute on function erp.vat_id_for(jsonb,text) to service_writer;
 comment on function erp.vat_id_for(jsonb,text) is 'Returns the VAT number of a customer for a country, otherwise the first one.';
 
+CREATE OR REPLACE FUNCTION erp.wanted_refunds(target erp.return_order, lines erp.refund_line[])
+ RETURNS erp.refunded_line[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW(w.n, i.id, i.order_line_item_id, COALESCE(w.quantity,
+                 CASE
+                     WHEN (w.amount IS NULL) THEN (i.received_quantity - i.refunded_quantity)
+                     ELSE 0
+                 END), w.amount, (w.amount IS NOT NULL))::erp.refunded_line AS "row"
+            FROM (( SELECT l.ordinality AS n,
+                     l.return_order_line_item_id AS id,
+                     l.quantity,
+                     l.amount
+                    FROM unnest(wanted_refunds.lines) WITH ORDINALITY l(return_order_line_item_id, quantity, amount, ordinality)
+                 UNION ALL
+                  SELECT row_number() OVER (ORDER BY i_1.id) AS row_number,
+                     i_1.id,
+                     NULL::integer,
+                     NULL::numeric
+                    FROM erp.return_order_line_item i_1
+                   WHERE ((wanted_refunds.lines IS NULL) AND (i_1.return_order_id = (wanted_refunds.target).id) AND (i_1.received_quantity > i_1.refunded_quantity) AND (i_1.order_line_item_id IS NOT NULL))) w
+              LEFT JOIN erp.return_order_line_item i ON (((i.id = w.id) AND (i.return_order_id = (wanted_refunds.target).id))))
+           ORDER BY w.n) AS "array";
+END;
+grant execute on function erp.wanted_refunds(erp.return_order,erp.refund_line[]) to service_writer;
+comment on function erp.wanted_refunds(erp.return_order,erp.refund_line[]) is 'Returns what is to be refunded of lines of a return. Units that are left out are those that came back and are not refunded; without lines, the units of all lines.';
+
 CREATE OR REPLACE FUNCTION erp.warehouse_snapshot(warehouse_id uuid)
  RETURNS jsonb
  LANGUAGE sql
@@ -27663,6 +33361,15 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.warnings_of_parents(mutation.upsert_row[]) to service_writer;
 comment on function erp.warnings_of_parents(mutation.upsert_row[]) is 'Warns about products that get variants while they are in stock or on open orders themselves.';
+
+CREATE OR REPLACE FUNCTION erp.was_shipped(order_id uuid, product_id uuid, batch_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN ((EXISTS (SELECT FROM ledger.stock s WHERE ((s.product_id = was_shipped.product_id) AND (s.place = (was_shipped.order_id)::text) AND ((s.quantity > COALESCE((SELECT sum(b.quantity) AS sum FROM ledger.batch_stock b WHERE (b.stock_id = s.id)), (0)::bigint)) OR (EXISTS (SELECT FROM ledger.batch_stock b WHERE ((b.stock_id = s.id) AND (b.batch_id = was_shipped.batch_id) AND (b.quantity > 0)))))))) OR (NOT (EXISTS (SELECT FROM ledger.stock s WHERE ((s.product_id = was_shipped.product_id) AND (s.place = (was_shipped.order_id)::text) AND (s.quantity > 0))))));
+grant execute on function erp.was_shipped(uuid,uuid,uuid) to service_writer;
+comment on function erp.was_shipped(uuid,uuid,uuid) is 'Whether a batch can come back from an order. It can if it was shipped there and has not come back, or if the ledger does not know the batches of the shipped units.';
 
 CREATE OR REPLACE FUNCTION erp.with_amounts(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -27902,7 +33609,7 @@ begin
   -- Less may be wanted than was, so that everything is shipped
   perform erp.settle_order(o.id) from unnest(orders) o
   where o.id = any (listed) and o.present ->> 'state' = 'in_progress'
-    and o.present ->> 'delivery_state' = 'shipped_partially' and not exists (
+    and o.present ->> 'delivery_state' in ('shipped_partially', 'returned_partially') and not exists (
       select from erp.sales_order_line_item l
       where l.order_id = o.id and l.type = 'product' and l.shipped_quantity < l.quantity);
   return gone || array(select (k.wanted ->> 'order_id')::uuid from unnest(kept) k where k.is_changed);
@@ -28182,7 +33889,7 @@ alter table events.event enable row level security;
 create policy event_delete_recorder on events.event for delete to service_recorder using (true);
 create policy event_insert_recorder on events.event for insert to service_recorder with check (true);
 create policy event_is_of_a_readable_topic on events.event as restrictive for select to service_api using ((topic = ANY (( SELECT events.readable_topics() AS readable_topics)::text[])));
-create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,bulk_operations:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,products:read,shipping_labels:read,stocks:read,supplier_orders:read,valuation:read}'::text[]) AS has_scope));
+create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,bulk_operations:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,products:read,return_orders:read,shipping_labels:read,stocks:read,stocktakes:read,supplier_orders:read,valuation:read}'::text[]) AS has_scope));
 create policy event_select_delivery on events.event for select to service_delivery using (true);
 create policy event_select_recorder on events.event for select to service_recorder using (true);
 create policy event_select_registrar on events.event for select to service_registrar using (true);
@@ -28514,7 +34221,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Batch/' || n.id as id, to_char(n.held_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "heldAt", n.is_held as "isHeld", n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.hold_reason as "holdReason", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Batch/' || n.id as id, to_char(n.held_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "heldAt", n.is_held as "isHeld", n.number as number, n.comment as comment, n.is_expired as "isExpired", 'gid://service/Product/' || n.product_id as "productId", n.hold_reason as "holdReason", n.stock_state as "stockState", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -28531,7 +34238,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.best_before_date is distinct from o.best_before_date then 'bestBeforeDate' end, case when n.production_date is distinct from o.production_date then 'productionDate' end, case when n.supplier_lot is distinct from o.supplier_lot then 'supplierLot' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.is_held is distinct from o.is_held then 'isHeld' end, case when n.held_at is distinct from o.held_at then 'heldAt' end, case when n.hold_reason is distinct from o.hold_reason then 'holdReason' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Batch/' || n.id as id, to_char(n.held_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "heldAt", n.is_held as "isHeld", n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.hold_reason as "holdReason", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.best_before_date is distinct from o.best_before_date then 'bestBeforeDate' end, case when n.production_date is distinct from o.production_date then 'productionDate' end, case when n.supplier_lot is distinct from o.supplier_lot then 'supplierLot' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.is_held is distinct from o.is_held then 'isHeld' end, case when n.held_at is distinct from o.held_at then 'heldAt' end, case when n.hold_reason is distinct from o.hold_reason then 'holdReason' end, case when n.stock_state is distinct from o.stock_state then 'stockState' end, case when n.is_expired is distinct from o.is_expired then 'isExpired' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Batch/' || n.id as id, to_char(n.held_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "heldAt", n.is_held as "isHeld", n.number as number, n.comment as comment, n.is_expired as "isExpired", 'gid://service/Product/' || n.product_id as "productId", n.hold_reason as "holdReason", n.stock_state as "stockState", n.supplier_lot as "supplierLot", n.physical_stock as "physicalStock", n.best_before_date as "bestBeforeDate", n.production_date as "productionDate") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -28640,7 +34347,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/FulfillmentOrder/' || n.id as id, n.type as type, n.state as state, n.number as number, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.hold_comment as "holdComment", n.storefront_id as "storefrontId", n.shipping_address as "shippingAddress", 'gid://service/ShippingMethod/' || n.shipping_method_id as "shippingMethodId", 'gid://service/Order/' || n.destination_order_id as "destinationOrderId", n.shipping_method_name as "shippingMethodName", n.external_location_name as "externalLocationName", n.is_partially_fulfilled as "isPartiallyFulfilled", 'gid://service/Location/' || n.source_warehouse_location_id as "sourceWarehouseLocationId") d where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.division_count is distinct from o.division_count) and (true) then 'fulfillment_order.divided' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.source_warehouse_location_id is distinct from o.source_warehouse_location_id) and (true) then 'fulfillment_order.moved' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/FulfillmentOrder/' || n.id as id, n.type as type, n.state as state, n.number as number, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.hold_comment as "holdComment", n.storefront_id as "storefrontId", n.shipping_address as "shippingAddress", 'gid://service/ShippingMethod/' || n.shipping_method_id as "shippingMethodId", 'gid://service/Order/' || n.destination_order_id as "destinationOrderId", n.shipping_method_name as "shippingMethodName", n.external_location_name as "externalLocationName", n.is_partially_fulfilled as "isPartiallyFulfilled", 'gid://service/Location/' || n.source_warehouse_location_id as "sourceWarehouseLocationId") d where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.division_count is distinct from o.division_count) and (true)) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.source_warehouse_location_id is distinct from o.source_warehouse_location_id) and (true)) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -28722,6 +34429,21 @@ END;
 grant execute on function events.announce_growth() to service_recorder;
 comment on function events.announce_growth() is 'Notifies listeners on the channel service_events that the log has grown, once that is committed.';
 
+CREATE OR REPLACE FUNCTION events.announce_head_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'stock_valuation_head.signed'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/StockValuationHead/' || n.id as id, n.day as day, to_char(n.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "signedAt", n.signature as signature, n.report_hash as "reportHash", n.previous_hash as "previousHash", n.report_number as "reportNumber", 'gid://service/StockValuationSigningKey/' || n.signing_key_id as "signingKeyId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_head_insert() owner to service_recorder;
+comment on function events.announce_head_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of valuation.head into the outbox.';
+
 CREATE OR REPLACE FUNCTION events.announce_operation_update()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -28802,6 +34524,38 @@ end
 $function$;
 alter function events.announce_report_update() owner to service_recorder;
 comment on function events.announce_report_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of valuation.report into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_return_order_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'return_order.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/ReturnOrder/' || n.id as id, n.state as state, n.number as number, n.comment as comment, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "closedAt", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.reference as reference, to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Customer/' || n.customer_id as "customerId", to_char(n.refunded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "refundedAt", to_char(n.requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "requestedAt", n.refund_amount::text as "refundAmount", n.refusal_reason as "refusalReason", n.withdrawal_date as "withdrawalDate", 'gid://service/Order/' || n.replacement_order_id as "replacementOrderId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_return_order_insert() owner to service_recorder;
+comment on function events.announce_return_order_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.return_order into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_return_order_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved' and o.state in ('requested', 'open')) then 'return_order.approved' end, case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'return_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'closed') then 'return_order.closed' end, case when (n.state is distinct from o.state) and (n.state in ('received_partially', 'received')) then 'return_order.received' end, case when (n.refund_amount is distinct from o.refund_amount) and (true) then 'return_order.refunded' end, case when (n.state is distinct from o.state) and (n.state = 'refused') then 'return_order.refused' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.reference is distinct from o.reference then 'reference' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.withdrawal_date is distinct from o.withdrawal_date then 'withdrawalDate' end, case when n.requested_at is distinct from o.requested_at then 'requestedAt' end, case when n.closed_at is distinct from o.closed_at then 'closedAt' end, case when n.refusal_reason is distinct from o.refusal_reason then 'refusalReason' end, case when n.replacement_order_id is distinct from o.replacement_order_id then 'replacementOrderId' end, case when n.refund_amount is distinct from o.refund_amount then 'refundAmount' end, case when n.refunded_at is distinct from o.refunded_at then 'refundedAt' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/ReturnOrder/' || n.id as id, n.state as state, n.number as number, n.comment as comment, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "closedAt", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.reference as reference, to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Customer/' || n.customer_id as "customerId", to_char(n.refunded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "refundedAt", to_char(n.requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "requestedAt", n.refund_amount::text as "refundAmount", n.refusal_reason as "refusalReason", n.withdrawal_date as "withdrawalDate", 'gid://service/Order/' || n.replacement_order_id as "replacementOrderId") d where ((n.state is distinct from o.state) and (n.state = 'approved' and o.state in ('requested', 'open'))) or ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'closed')) or ((n.state is distinct from o.state) and (n.state in ('received_partially', 'received'))) or ((n.refund_amount is distinct from o.refund_amount) and (true)) or ((n.state is distinct from o.state) and (n.state = 'refused'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_return_order_update() owner to service_recorder;
+comment on function events.announce_return_order_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.return_order into the outbox.';
 
 CREATE OR REPLACE FUNCTION events.announce_sales_order_insert()
  RETURNS trigger
@@ -28897,6 +34651,38 @@ $function$;
 alter function events.announce_stock_movement_insert() owner to service_recorder;
 comment on function events.announce_stock_movement_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of ledger.stock_movement into the outbox.';
 
+CREATE OR REPLACE FUNCTION events.announce_stock_reservation_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'stock_reservation.created'::text, n.id, n.product_id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/StockReservation/' || n.id as id, n.note as note, n.state as state, 'gid://service/Batch/' || n.batch_id as "batchId", n.quantity as quantity, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "expiresAt", 'gid://service/Product/' || n.product_id as "productId", n.reference as reference, to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", n.open_quantity as "openQuantity", 'gid://service/BinLocation/' || n.bin_location_id as "binLocationId", 'gid://service/OrderLineItem/' || n.order_line_item_id as "orderLineItemId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_stock_reservation_insert() owner to service_recorder;
+comment on function events.announce_stock_reservation_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.stock_reservation into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_stock_reservation_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'stock_reservation.updated' end, case when (n.state is distinct from o.state) and (n.state = 'consumed') then 'stock_reservation.consumed' end, case when (n.state is distinct from o.state) and (n.state = 'expired') then 'stock_reservation.expired' end, case when (n.state is distinct from o.state) and (n.state = 'released') then 'stock_reservation.released' end], null)), n.id, n.product_id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.batch_id is distinct from o.batch_id then 'batchId' end, case when n.order_line_item_id is distinct from o.order_line_item_id then 'orderLineItemId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.open_quantity is distinct from o.open_quantity then 'openQuantity' end, case when n.state is distinct from o.state then 'state' end, case when n.expires_at is distinct from o.expires_at then 'expiresAt' end, case when n.reference is distinct from o.reference then 'reference' end, case when n.note is distinct from o.note then 'note' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/StockReservation/' || n.id as id, n.note as note, n.state as state, 'gid://service/Batch/' || n.batch_id as "batchId", n.quantity as quantity, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "expiresAt", 'gid://service/Product/' || n.product_id as "productId", n.reference as reference, to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", n.open_quantity as "openQuantity", 'gid://service/BinLocation/' || n.bin_location_id as "binLocationId", 'gid://service/OrderLineItem/' || n.order_line_item_id as "orderLineItemId") d where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state) and (n.state = 'consumed')) or ((n.state is distinct from o.state) and (n.state = 'expired')) or ((n.state is distinct from o.state) and (n.state = 'released'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_stock_reservation_update() owner to service_recorder;
+comment on function events.announce_stock_reservation_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.stock_reservation into the outbox.';
+
 CREATE OR REPLACE FUNCTION events.announce_stock_update()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -28913,6 +34699,38 @@ end
 $function$;
 alter function events.announce_stock_update() owner to service_recorder;
 comment on function events.announce_stock_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of ledger.stock into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_stocktake_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'stocktake.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Stocktake/' || n.id as id, n.state as state, n.number as number, n.comment as comment, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.approved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "approvedAt", to_char(n.reviewed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "reviewedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", n.recount_units as "recountUnits", n.recount_value::text as "recountValue", n.counts_all_bins as "countsAllBins", n.recount_percent::text as "recountPercent", n.counts_all_products as "countsAllProducts") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_stocktake_insert() owner to service_recorder;
+comment on function events.announce_stocktake_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.stocktake into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_stocktake_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'stocktake.approved' end, case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'stocktake.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'review') then 'stocktake.reviewed' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.counts_all_bins is distinct from o.counts_all_bins then 'countsAllBins' end, case when n.counts_all_products is distinct from o.counts_all_products then 'countsAllProducts' end, case when n.recount_units is distinct from o.recount_units then 'recountUnits' end, case when n.recount_percent is distinct from o.recount_percent then 'recountPercent' end, case when n.recount_value is distinct from o.recount_value then 'recountValue' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.reviewed_at is distinct from o.reviewed_at then 'reviewedAt' end, case when n.approved_at is distinct from o.approved_at then 'approvedAt' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Stocktake/' || n.id as id, n.state as state, n.number as number, n.comment as comment, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.approved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "approvedAt", to_char(n.reviewed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "reviewedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", n.recount_units as "recountUnits", n.recount_value::text as "recountValue", n.counts_all_bins as "countsAllBins", n.recount_percent::text as "recountPercent", n.counts_all_products as "countsAllProducts") d where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'review'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_stocktake_update() owner to service_recorder;
+comment on function events.announce_stocktake_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.stocktake into the outbox.';
 
 CREATE OR REPLACE FUNCTION events.announce_supplier_order_insert()
  RETURNS trigger
@@ -29008,7 +34826,7 @@ BEGIN ATOMIC
              ELSE f.value
          END), '{}'::jsonb))
     FROM (events.topic t
-      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Customer'::text,'buyerReference'::text,'null'::jsonb), ('Customer'::text,'electronicAddress'::text,'null'::jsonb), ('Customer'::text,'electronicAddressScheme'::text,'null'::jsonb), ('Customer'::text,'registrationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('Order'::text,'buyerReference'::text,'null'::jsonb), ('Order'::text,'purchaseOrderNumber'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
+      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Customer'::text,'buyerReference'::text,'null'::jsonb), ('Customer'::text,'electronicAddress'::text,'null'::jsonb), ('Customer'::text,'electronicAddressScheme'::text,'null'::jsonb), ('Customer'::text,'registrationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('Order'::text,'buyerReference'::text,'null'::jsonb), ('Order'::text,'purchaseOrderNumber'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'reference'::text,'null'::jsonb), ('ReturnOrder'::text,'refusalReason'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
    WHERE (t.name = anonymous_data.topic);
 END;
 comment on function events.anonymous_data(text,uuid,jsonb) is 'Returns the data of an event without what identifies a customer. Data that is anonymous already stays the same.';
@@ -29089,8 +34907,10 @@ BEGIN ATOMIC
              (batch_update_events.n).is_held AS "isHeld",
              (batch_update_events.n).number AS number,
              (batch_update_events.n).comment AS comment,
+             (batch_update_events.n).is_expired AS "isExpired",
              ('gid://service/Product/'::text || (batch_update_events.n).product_id) AS "productId",
              (batch_update_events.n).hold_reason AS "holdReason",
+             (batch_update_events.n).stock_state AS "stockState",
              (batch_update_events.n).supplier_lot AS "supplierLot",
              (batch_update_events.n).physical_stock AS "physicalStock",
              (batch_update_events.n).best_before_date AS "bestBeforeDate",
@@ -29712,7 +35532,15 @@ BEGIN ATOMIC
              ELSE NULL::text
          END,
          CASE
+             WHEN (((fulfillment_order_update_events.n).division_count IS DISTINCT FROM (fulfillment_order_update_events.o).division_count) AND true) THEN 'fulfillment_order.divided'::text
+             ELSE NULL::text
+         END,
+         CASE
              WHEN (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'OnHold'::text)) THEN 'fulfillment_order.held'::text
+             ELSE NULL::text
+         END,
+         CASE
+             WHEN (((fulfillment_order_update_events.n).source_warehouse_location_id IS DISTINCT FROM (fulfillment_order_update_events.o).source_warehouse_location_id) AND true) THEN 'fulfillment_order.moved'::text
              ELSE NULL::text
          END,
          CASE
@@ -29748,7 +35576,7 @@ BEGIN ATOMIC
              (fulfillment_order_update_events.n).external_location_name AS "externalLocationName",
              (fulfillment_order_update_events.n).is_partially_fulfilled AS "isPartiallyFulfilled",
              ('gid://service/Location/'::text || (fulfillment_order_update_events.n).source_warehouse_location_id) AS "sourceWarehouseLocationId") d)
-   WHERE ((((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Cancelled'::text)) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Closed'::text)) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'OnHold'::text)) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND (((fulfillment_order_update_events.o).state = 'OnHold'::text) AND ((fulfillment_order_update_events.n).state = ANY (ARRAY['Open'::text, 'InProgress'::text])))));
+   WHERE ((((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Cancelled'::text)) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Closed'::text)) OR (((fulfillment_order_update_events.n).division_count IS DISTINCT FROM (fulfillment_order_update_events.o).division_count) AND true) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'OnHold'::text)) OR (((fulfillment_order_update_events.n).source_warehouse_location_id IS DISTINCT FROM (fulfillment_order_update_events.o).source_warehouse_location_id) AND true) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND (((fulfillment_order_update_events.o).state = 'OnHold'::text) AND ((fulfillment_order_update_events.n).state = ANY (ARRAY['Open'::text, 'InProgress'::text])))));
 END;
 grant execute on function events.fulfillment_order_update_events(erp.fulfillment_order,erp.fulfillment_order) to service_booker;
 comment on function events.fulfillment_order_update_events(erp.fulfillment_order,erp.fulfillment_order) is 'Made by events.derive_announcements: the events of one of the updates of erp.fulfillment_order that a booking does.';
@@ -31134,6 +36962,16 @@ create type ledger.place_change as (
 );
 comment on type ledger.place_change is 'A change of the stock in a place by a booking, or by one call of a group commit. The column place is a key as in ledger.stock.place, and warehouse_id the warehouse of the place, if any. The column is_new says that the stock must be created first. The column not_for_sale is the part of the change that is not for sale, and on_hold the part that belongs to held batches.';
 
+create type ledger.reservation_line as (
+  product_id uuid,
+  warehouse_id uuid,
+  bin_location_id uuid,
+  quantity integer,
+  batch_id uuid,
+  order_line_item_id uuid
+);
+comment on type ledger.reservation_line is 'A line of stockReserve: units of a product to be reserved in a warehouse, or in a bin, perhaps of a batch, and perhaps for an order line.';
+
 create type ledger.single as (
   nth integer,
   operation text,
@@ -31189,11 +37027,13 @@ create policy batch_stock_select_api on ledger.batch_stock for select to service
 create policy batch_stock_select_booker on ledger.batch_stock for select to service_booker using (true);
 create policy batch_stock_select_ledger on ledger.batch_stock for select to service_ledger using (true);
 create policy batch_stock_select_registrar on ledger.batch_stock for select to service_registrar using (true);
+create policy batch_stock_select_writer on ledger.batch_stock for select to service_writer using (true);
 create policy batch_stock_update_booker on ledger.batch_stock for update to service_booker using (true) with check (true);
 create policy batch_stock_update_ledger on ledger.batch_stock for update to service_ledger using (true) with check (true);
 grant insert, select on table ledger.batch_stock to service_booker;
 grant insert, select on table ledger.batch_stock to service_ledger;
 grant select on table ledger.batch_stock to service_registrar;
+grant select on table ledger.batch_stock to service_writer;
 grant select (stock_id, batch_id, quantity) on table ledger.batch_stock to service_api;
 grant update (quantity) on table ledger.batch_stock to service_booker;
 grant update (quantity) on table ledger.batch_stock to service_ledger;
@@ -31416,7 +37256,7 @@ comment on column ledger.movement_sequence.movement_id is 'The movement, which m
 create table ledger.process_type (
   technical_name text not null,
   requires_reason boolean default false not null,
-  constraint process_type_can_require_a_reason CHECK (((NOT requires_reason) OR (technical_name = ANY (ARRAY['api'::text, 'api_incoming'::text, 'api_outgoing'::text, 'api_relocation'::text])))),
+  constraint process_type_can_require_a_reason CHECK (((NOT requires_reason) OR (technical_name = ANY (ARRAY['api'::text, 'api_incoming'::text, 'api_outgoing'::text, 'api_relocation'::text, 'stocktaking'::text])))),
   constraint process_type_is_a_machine_name CHECK ((technical_name ~ '^[a-z][a-z0-9_]*$'::text)),
   constraint process_type_pkey PRIMARY KEY (technical_name)
 );
@@ -31428,6 +37268,7 @@ grant select on table ledger.process_type to service_ledger;
 grant select on table ledger.process_type to service_writer;
 comment on table ledger.process_type is 'Reasons for movements. An open list: plugins insert their own.';
 comment on column ledger.process_type.requires_reason is 'Whether bookings by this process need a reason. Only stockAdjust, stockSet and stockTransfer can give one.';
+comment on constraint process_type_can_require_a_reason on ledger.process_type is '@internal Only people who write SQL change processes.';
 comment on index ledger.process_type_requires_reason is 'For bookings without a reason: usually it is empty.';
 
 create table ledger.special_stock_location (
@@ -31732,7 +37573,8 @@ create table ledger.warehouse_stock (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   held_quantity integer default 0 not null,
-  constraint warehouse_stock_available_quantity_follows CHECK ((available_quantity = ((quantity - reserved_quantity) - held_quantity))) NOT ENFORCED,
+  safety_stock integer default 0 not null,
+  constraint warehouse_stock_available_quantity_follows CHECK ((available_quantity = (((quantity - reserved_quantity) - held_quantity) - GREATEST(LEAST(((quantity - reserved_quantity) - held_quantity), safety_stock), 0)))) NOT ENFORCED,
   constraint warehouse_stock_held_quantity_is_not_negative CHECK ((held_quantity >= 0)) NOT ENFORCED,
   constraint warehouse_stock_is_unique UNIQUE (product_id, warehouse_id),
   constraint warehouse_stock_pkey PRIMARY KEY (id),
@@ -31743,9 +37585,9 @@ create table ledger.warehouse_stock (
 );
 CREATE INDEX warehouse_stock_product_id_id_idx ON ledger.warehouse_stock USING btree (product_id, id);
 CREATE INDEX warehouse_stock_warehouse_id_id_idx ON ledger.warehouse_stock USING btree (warehouse_id, id);
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, available_quantity, created_at ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, available_quantity, created_at, safety_stock ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity, reserved_quantity, held_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_warehouse_stock();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF available_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF available_quantity, safety_stock ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
 alter table ledger.warehouse_stock enable row level security;
 create policy warehouse_stock_insert_booker on ledger.warehouse_stock for insert to service_booker with check (true);
 create policy warehouse_stock_insert_ledger on ledger.warehouse_stock for insert to service_ledger with check (true);
@@ -31760,16 +37602,17 @@ grant insert, select on table ledger.warehouse_stock to service_booker;
 grant insert, select on table ledger.warehouse_stock to service_ledger;
 grant select on table ledger.warehouse_stock to service_registrar;
 grant select on table ledger.warehouse_stock to service_writer;
-grant select (id, product_id, warehouse_id, quantity, reserved_quantity, available_quantity, created_at, updated_at, held_quantity) on table ledger.warehouse_stock to service_api;
+grant select (id, product_id, warehouse_id, quantity, reserved_quantity, available_quantity, created_at, updated_at, held_quantity, safety_stock) on table ledger.warehouse_stock to service_api;
 grant update (quantity, reserved_quantity, updated_at, held_quantity) on table ledger.warehouse_stock to service_booker;
-grant update (quantity, reserved_quantity, updated_at, held_quantity) on table ledger.warehouse_stock to service_ledger;
+grant update (quantity, reserved_quantity, updated_at, held_quantity, safety_stock) on table ledger.warehouse_stock to service_ledger;
 comment on table ledger.warehouse_stock is 'Units of a product in a warehouse, including its bins.';
 comment on column ledger.warehouse_stock.product_id is 'The product.';
 comment on column ledger.warehouse_stock.warehouse_id is 'Warehouse that holds it.';
 comment on column ledger.warehouse_stock.quantity is 'Units in the warehouse and all its bins.';
 comment on column ledger.warehouse_stock.reserved_quantity is 'Units that open fulfillment orders of the warehouse still have to ship.';
-comment on column ledger.warehouse_stock.available_quantity is 'Quantity less reserved and held quantity. Negative when more was promised than there is.';
-comment on column ledger.warehouse_stock.held_quantity is 'Units of batches that are on hold, in the warehouse and all its bins.';
+comment on column ledger.warehouse_stock.available_quantity is 'Units that can be sold: quantity less reserved, held and safety stock. The safety stock reduces it to 0 at most. Negative when more was promised than there is.';
+comment on column ledger.warehouse_stock.held_quantity is 'Units that cannot be sold, in the warehouse and all its bins. Their batch is on hold or has expired, or their bin is not sellable. Each counts once.';
+comment on column ledger.warehouse_stock.safety_stock is 'Units that are kept back from sale, as far as they are there.';
 comment on constraint warehouse_stock_available_quantity_follows on ledger.warehouse_stock is '@internal
 @keeps available_quantity';
 comment on constraint warehouse_stock_held_quantity_is_not_negative on ledger.warehouse_stock is '@internal batches have no negative stock';
@@ -31979,11 +37822,13 @@ create view ledger.proof with (security_invoker=true) as
           GROUP BY flow.product_id, flow.place
         ), building AS (
          SELECT warehouse.id::text AS place,
-            warehouse.id AS warehouse_id
+            warehouse.id AS warehouse_id,
+            true AS is_sellable
            FROM erp.warehouse
         UNION ALL
          SELECT bin_location.id::text AS id,
-            bin_location.warehouse_id
+            bin_location.warehouse_id,
+            bin_location.stock_state = 'sellable'::text
            FROM erp.bin_location
         ), held AS (
          SELECT b.product_id,
@@ -31993,21 +37838,31 @@ create view ledger.proof with (security_invoker=true) as
              JOIN building p USING (place)
           GROUP BY b.product_id, p.warehouse_id
         ), on_hold AS (
-         SELECT t.product_id,
-            p.warehouse_id,
-            sum(f.direction * b.quantity) AS quantity
-           FROM erp.batch t
-             JOIN ledger.stock_movement_batch b ON b.batch_id = t.id
-             JOIN ledger.flow f ON f.movement_id = b.stock_movement_id
-             JOIN building p ON p.place = f.place
-          WHERE t.is_held
-          GROUP BY t.product_id, p.warehouse_id
+         SELECT u.product_id,
+            u.warehouse_id,
+            sum(u.quantity) AS quantity
+           FROM ( SELECT b.product_id,
+                    p.warehouse_id,
+                    b.quantity
+                   FROM balance b
+                     JOIN building p USING (place)
+                  WHERE NOT p.is_sellable
+                UNION ALL
+                 SELECT t.product_id,
+                    p.warehouse_id,
+                    f.direction * b.quantity
+                   FROM erp.batch t
+                     JOIN ledger.stock_movement_batch b ON b.batch_id = t.id
+                     JOIN ledger.flow f ON f.movement_id = b.stock_movement_id
+                     JOIN building p ON p.place = f.place
+                  WHERE (t.is_held OR t.is_expired) AND p.is_sellable) u
+          GROUP BY u.product_id, u.warehouse_id
         ), physical AS (
          SELECT h.product_id,
             sum(h.quantity) AS quantity,
             sum(
                 CASE
-                    WHEN w.is_stock_available_for_sale THEN COALESCE(b.quantity, 0::bigint)::numeric
+                    WHEN w.is_stock_available_for_sale THEN COALESCE(b.quantity, 0::numeric)
                     ELSE h.quantity
                 END) AS not_for_sale
            FROM held h
@@ -32015,21 +37870,37 @@ create view ledger.proof with (security_invoker=true) as
              LEFT JOIN on_hold b ON b.product_id = h.product_id AND b.warehouse_id = h.warehouse_id
           GROUP BY h.product_id
         ), reserved AS (
-         SELECT l.product_id,
-            sum(l.quantity - l.shipped_quantity) AS quantity
-           FROM erp.sales_order_line_item l
-             JOIN erp.sales_order o ON o.id = l.order_id
-          WHERE (o.state = ANY (ARRAY['open'::text, 'in_progress'::text])) AND l.product_id IS NOT NULL
-          GROUP BY l.product_id
+         SELECT x.product_id,
+            sum(x.quantity) AS quantity
+           FROM ( SELECT l.product_id,
+                    l.quantity - l.shipped_quantity AS quantity
+                   FROM erp.sales_order_line_item l
+                     JOIN erp.sales_order o ON o.id = l.order_id
+                  WHERE (o.state = ANY (ARRAY['open'::text, 'in_progress'::text])) AND l.product_id IS NOT NULL
+                UNION ALL
+                 SELECT r.product_id,
+                    r.open_quantity
+                   FROM erp.stock_reservation r
+                  WHERE r.order_line_item_id IS NULL) x
+          GROUP BY x.product_id
         ), promised AS (
-         SELECT l.product_id,
-            w.warehouse_id,
-            sum(l.quantity - l.fulfilled_quantity) AS quantity
-           FROM erp.fulfillment_order_line_item l
-             JOIN erp.fulfillment_order f ON f.id = l.fulfillment_order_id AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text]))
-             JOIN erp.location w ON w.id = f.source_warehouse_location_id
-          WHERE l.product_id IS NOT NULL AND w.warehouse_id IS NOT NULL
-          GROUP BY l.product_id, w.warehouse_id
+         SELECT x.product_id,
+            x.warehouse_id,
+            sum(x.quantity) AS quantity
+           FROM ( SELECT l.product_id,
+                    w.warehouse_id,
+                    l.quantity - l.fulfilled_quantity AS quantity
+                   FROM erp.fulfillment_order_line_item l
+                     JOIN erp.fulfillment_order f ON f.id = l.fulfillment_order_id AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text]))
+                     JOIN erp.location w ON w.id = f.source_warehouse_location_id
+                  WHERE l.product_id IS NOT NULL AND w.warehouse_id IS NOT NULL
+                UNION ALL
+                 SELECT r.product_id,
+                    r.warehouse_id,
+                    r.open_quantity
+                   FROM erp.stock_reservation r
+                  WHERE r.open_quantity > 0) x
+          GROUP BY x.product_id, x.warehouse_id
         ), ordered AS (
          SELECT l.product_id,
             COALESCE(sum(l.open_quantity) FILTER (WHERE o.state = ANY (ARRAY['open'::text, 'sent'::text, 'confirmed'::text, 'partially_delivered'::text])), 0::bigint) AS quantity,
@@ -32242,9 +38113,46 @@ create view ledger.proof with (security_invoker=true) as
          SELECT 'warehouse_stock.held_quantity'::text,
             (COALESCE(w.product_id, x.product_id) || ' '::text) || COALESCE(w.warehouse_id, x.warehouse_id),
             COALESCE(w.held_quantity, 0)::text AS "coalesce",
-            COALESCE(x.quantity, 0::bigint)::text AS "coalesce"
+            COALESCE(x.quantity, 0::numeric)::text AS "coalesce"
            FROM ledger.warehouse_stock w
              FULL JOIN on_hold x ON x.product_id = w.product_id AND x.warehouse_id = w.warehouse_id
+        UNION ALL
+         SELECT 'warehouse_stock.safety_stock'::text,
+            (COALESCE(w.product_id, c.product_id) || ' '::text) || COALESCE(w.warehouse_id, c.warehouse_id),
+            COALESCE(w.safety_stock, 0)::text AS "coalesce",
+            COALESCE(c.safety_stock, 0)::text AS "coalesce"
+           FROM ledger.warehouse_stock w
+             FULL JOIN erp.product_warehouse_configuration c ON c.product_id = w.product_id AND c.warehouse_id = w.warehouse_id
+        UNION ALL
+         SELECT 'product.safety_stock'::text,
+            p.id::text AS id,
+            p.safety_stock::text AS safety_stock,
+            COALESCE(( SELECT sum(c.safety_stock) AS sum
+                   FROM erp.product_warehouse_configuration c
+                     JOIN erp.warehouse w ON w.id = c.warehouse_id AND w.is_stock_available_for_sale
+                  WHERE c.product_id = p.id), 0::bigint)::text AS "coalesce"
+           FROM erp.product p
+        UNION ALL
+         SELECT 'batch.is_expired'::text,
+            b.id::text AS id,
+            'true'::text,
+            COALESCE(b.best_before_date::text, 'no date'::text) AS "coalesce"
+           FROM erp.batch b
+          WHERE b.is_expired AND COALESCE(b.best_before_date > (erp.local_date(now()) + 1), true)
+        UNION ALL
+         SELECT 'stock_reservation.units'::text,
+            l.id::text AS id,
+            r.units::text AS units,
+            'at most '::text || COALESCE(ledger.uncovered_units(l.id), 0)
+           FROM ( SELECT s.order_line_item_id,
+                    sum(s.open_quantity) AS units,
+                    min(s.product_id::text) AS first_product,
+                    max(s.product_id::text) AS last_product
+                   FROM erp.stock_reservation s
+                  WHERE s.order_line_item_id IS NOT NULL AND s.open_quantity > 0
+                  GROUP BY s.order_line_item_id) r
+             JOIN erp.sales_order_line_item l ON l.id = r.order_line_item_id
+          WHERE r.units > COALESCE(ledger.uncovered_units(l.id), 0) OR r.first_product IS DISTINCT FROM l.product_id::text OR r.last_product IS DISTINCT FROM l.product_id::text
         UNION ALL
          SELECT 'product_warehouse_configuration.stock'::text,
             c.id::text AS id,
@@ -32363,11 +38271,23 @@ create view ledger.proof with (security_invoker=true) as
             n.expected
            FROM erp.number_proof n
         UNION ALL
+         SELECT r.figure,
+            r.id,
+            r.stored,
+            r.expected
+           FROM erp.return_proof r
+        UNION ALL
          SELECT c.figure,
             c.id,
             c.stored,
             c.expected
            FROM ledger.closing_proof c
+        UNION ALL
+         SELECT t.figure,
+            t.id,
+            t.stored,
+            t.expected
+           FROM ledger.stocktake_proof t
         UNION ALL
          SELECT 'movement_sequence.sequence'::text,
             'last'::text,
@@ -32382,6 +38302,68 @@ create view ledger.proof with (security_invoker=true) as
    FROM figures
   WHERE stored IS DISTINCT FROM expected;
 comment on view ledger.proof is 'Stored figures that differ from what the ledger and the documents give. Must always be empty.';
+
+create view ledger.stocktake_proof with (security_invoker=true) as
+ WITH figures(figure, id, stored, expected) AS (
+         SELECT 'stocktake_line.booked_difference'::text AS "?column?",
+            l.id::text AS id,
+            concat_ws(' '::text, l.booked_difference, l.difference, s.number) AS concat_ws,
+            concat_ws(' '::text, COALESCE(f.quantity, 0), COALESCE(f.quantity, 0), COALESCE(b.reference, s.number)) AS concat_ws
+           FROM erp.stocktake_line l
+             JOIN erp.stocktake s ON s.id = l.stocktake_id
+             LEFT JOIN ledger.flow f ON f.movement_id = l.stock_movement_id AND f.location_type_technical_name <> 'special_stock_location'::text
+             LEFT JOIN ledger.stock_movement m ON m.id = l.stock_movement_id
+             LEFT JOIN ledger.booking b ON b.id = m.booking_id
+          WHERE l.state = 'approved'::text AND l.booked_difference IS NOT NULL
+        UNION ALL
+         SELECT 'stocktake_line.counted_quantity'::text,
+            l.id::text AS id,
+            concat_ws(' '::text, l.counted_quantity, l.counted_at) AS concat_ws,
+            concat_ws(' '::text, c.quantity, c.counted_at) AS concat_ws
+           FROM erp.stocktake_line l
+             CROSS JOIN LATERAL ( SELECT c_1.id,
+                    c_1.sheet_id,
+                    c_1.line_id,
+                    c_1.number,
+                    c_1.place,
+                    c_1.warehouse_id,
+                    c_1.bin_location_id,
+                    c_1.product_id,
+                    c_1.batch_id,
+                    c_1.quantity,
+                    c_1.counted_at,
+                    c_1.counter_name,
+                    c_1.credential_id,
+                    c_1.submitted_at
+                   FROM erp.stocktake_count c_1
+                     JOIN erp.stocktake_sheet s ON s.id = c_1.sheet_id
+                  WHERE c_1.line_id = l.id
+                  ORDER BY s.number DESC
+                 LIMIT 1) c
+          WHERE c.quantity IS NOT NULL
+        UNION ALL
+         SELECT 'stocktake_line.round'::text,
+            l.id::text AS id,
+            l.round::text AS round,
+            count(c.id)::text AS count
+           FROM erp.stocktake_line l
+             LEFT JOIN erp.stocktake_count c ON c.line_id = l.id
+          GROUP BY l.id
+        UNION ALL
+         SELECT 'stocktake_count.position'::text,
+            c.id::text AS id,
+            concat_ws(' '::text, c.place, c.product_id, c.batch_id, c.number) AS concat_ws,
+            concat_ws(' '::text, l.place, l.product_id, l.batch_id, l.number) AS concat_ws
+           FROM erp.stocktake_count c
+             JOIN erp.stocktake_line l ON l.id = c.line_id
+        )
+ SELECT figure,
+    id,
+    stored COLLATE "default" AS stored,
+    expected COLLATE "default" AS expected
+   FROM figures
+  WHERE stored IS DISTINCT FROM expected;
+comment on view ledger.stocktake_proof is 'Figures of stocktakes that differ from their counts and movements. Part of ledger.proof.';
 
 CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
  RETURNS ledger.booked
@@ -32415,6 +38397,17 @@ CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, d
 RETURN ROW(field, product_id, abs(delta), batch_id, CASE WHEN (delta > 0) THEN 'special_stock_location'::text ELSE place_type END, CASE WHEN (delta > 0) THEN 'stock_correction'::text ELSE place END, CASE WHEN (delta > 0) THEN place_type ELSE 'special_stock_location'::text END, CASE WHEN (delta > 0) THEN place ELSE 'stock_correction'::text END, CASE WHEN is_count THEN 'api'::text WHEN (delta > 0) THEN 'api_incoming'::text ELSE 'api_outgoing'::text END)::ledger.draft;
 grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) to service_ledger;
 comment on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) is 'Returns the draft of a booking of stockAdjust or stockSet: units that are added or removed, against stock_correction.';
+
+CREATE OR REPLACE FUNCTION ledger.allows_backorders(product_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN (SELECT p.allows_backorders FROM erp.product p WHERE (p.id = allows_backorders.product_id));
+alter function ledger.allows_backorders(uuid) owner to service_ledger;
+grant execute on function ledger.allows_backorders(uuid) to service_api;
+grant execute on function ledger.allows_backorders(uuid) to service_writer;
+comment on function ledger.allows_backorders(uuid) is 'Returns whether units of a product may be reserved that are not there yet.';
 
 CREATE OR REPLACE FUNCTION ledger.amounts_of(prices numeric[], tax_rates numeric[], tax_status text)
  RETURNS TABLE(amount_total numeric, amount_net numeric)
@@ -32949,7 +38942,9 @@ begin
     return;
   end if;
   perform ledger.lock(
-    array(select c.item_id from unnest(changes) c), array(select c.owner_id from unnest(changes) c)
+    array(select c.item_id from unnest(changes) c),
+    -- Only figures that may have to be inserted need their warehouse
+    array(select c.owner_id from unnest(changes) c where c.quantity > 0)
   );
   insert into ledger.warehouse_stock (product_id, warehouse_id)
   select c.item_id, c.owner_id from unnest(changes) c where c.quantity > 0 order by 1, 2
@@ -33441,6 +39436,78 @@ end
 $function$;
 comment on function ledger.check_references_of_stock_movement() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of ledger.stock_movement that are declared as not enforced.';
 
+CREATE OR REPLACE FUNCTION ledger.check_reservations(lines ledger.reservation_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field)
+    order by e.line)
+  into errors
+  from (
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be from 1 to 1,000,000,000.', '{quantity}'::text[]
+    from unnest(lines) with ordinality l where coalesce(l.quantity not between 1 and 1000000000, true)
+    union all
+    select l.ordinality, 'INVALID', 'A place is either a warehouse or a bin.', '{place}'
+    from unnest(lines) with ordinality l where num_nonnulls(l.warehouse_id, l.bin_location_id) <> 1
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.check_reservations(ledger.reservation_line[]) to service_ledger;
+comment on function ledger.check_reservations(ledger.reservation_line[]) is 'Refuses lines of stockReserve that are invalid by themselves. User errors OUT_OF_RANGE, INVALID.';
+
+CREATE OR REPLACE FUNCTION ledger.check_reserved_things(lines ledger.reservation_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field)
+    order by e.line)
+  into errors
+  from (
+    select l.ordinality, 'NOT_FOUND', 'There is no such product.', '{product_id}'::text[]
+    from unnest(lines) with ordinality l
+    where not exists (select from erp.product p where p.id = l.product_id)
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such warehouse.', '{place,warehouse_id}'
+    from unnest(lines) with ordinality l
+    where l.bin_location_id is null and not exists (select from erp.warehouse w where w.id = l.warehouse_id)
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such bin.', '{place,bin_location_id}'
+    from unnest(lines) with ordinality l
+    where l.bin_location_id is not null
+      and not exists (select from erp.bin_location b where b.id = l.bin_location_id)
+    union all
+    select l.ordinality, case when b.id is null then 'NOT_FOUND' else 'BATCH_MISMATCH' end,
+      case when b.id is null then 'There is no such batch.'
+        else format('Batch %s belongs to another product.', b.number) end, '{batch_id}'
+    from unnest(lines) with ordinality l left join erp.batch b on b.id = l.batch_id
+    where l.batch_id is not null and b.product_id is distinct from l.product_id
+    union all
+    select l.ordinality, case when s.id is null then 'NOT_FOUND' else 'INVALID' end,
+      case when s.id is null then 'There is no such order line.'
+        else 'The order line has another product, or none.' end, '{order_line_item_id}'
+    from unnest(lines) with ordinality l
+    left join erp.sales_order_line_item s on s.id = l.order_line_item_id
+    where l.order_line_item_id is not null and s.product_id is distinct from l.product_id
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.check_reserved_things(ledger.reservation_line[]) to service_ledger;
+comment on function ledger.check_reserved_things(ledger.reservation_line[]) is 'Refuses lines of stockReserve that name something that does not exist, or a batch or an order line of another product. User errors NOT_FOUND, BATCH_MISMATCH, INVALID.';
+
 CREATE OR REPLACE FUNCTION ledger.check_variants(drafts ledger.draft[])
  RETURNS void
  LANGUAGE plpgsql
@@ -33524,6 +39591,53 @@ $function$;
 alter function ledger.close_next(bigint) owner to service_recorder;
 grant execute on function ledger.close_next(bigint) to service_worker;
 comment on function ledger.close_next(bigint) is 'Closes the ledger up to the last number of the next month that has ended, in UTC, or after this many movements. Returns whether there was anything to close; then there may be more. The background work calls it every hour.';
+
+CREATE OR REPLACE FUNCTION ledger.consume_reservations(changes ledger.change[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  line_ids constant uuid[] := array(select c.item_id from unnest(changes) c where c.quantity > 0);
+begin
+  if not exists (
+    select from erp.stock_reservation r where r.order_line_item_id = any (line_ids) and r.open_quantity > 0
+  ) then
+    return;
+  end if;
+  perform ledger.lock(array(
+    select distinct r.product_id from erp.stock_reservation r
+    where r.order_line_item_id = any (line_ids) and r.open_quantity > 0
+  ));
+  update erp.stock_reservation r
+  set open_quantity = x.left_over, state = case when x.left_over > 0 then r.state else 'consumed' end
+  from (
+    select s.id, s.open_quantity, least(s.open_quantity, greatest(0, sum(s.open_quantity) over (
+      partition by s.order_line_item_id, s.warehouse_id order by s.id) - c.units))::integer as left_over
+    from (
+      select w.warehouse_id, c.item_id, sum(c.quantity) as units
+      from unnest(changes) c join erp.fulfillment_order f on f.id = c.owner_id
+      join erp.location w on w.id = f.source_warehouse_location_id
+      where c.quantity > 0 and coalesce(current_setting('ledger.is_dividing', true), '') = ''
+      group by w.warehouse_id, c.item_id
+    ) c
+    join erp.stock_reservation s on s.order_line_item_id = c.item_id and s.warehouse_id = c.warehouse_id
+    where s.open_quantity > 0
+  ) x
+  where r.id = x.id and x.left_over < x.open_quantity;
+  -- What is reserved elsewhere goes on, as far as the line still has units for it
+  perform ledger.fit_reservations(line_ids, 'consumed');
+end
+$function$;
+alter function ledger.consume_reservations(ledger.change[]) owner to service_ledger;
+grant execute on function ledger.consume_reservations(ledger.change[]) to service_booker;
+grant execute on function ledger.consume_reservations(ledger.change[]) to service_writer;
+comment on function ledger.consume_reservations(ledger.change[]) is 'Consumes reservations of the items, which are order lines, after fulfillment orders, which own the changes, got units of them. First those at the same warehouse, the oldest first. Then others, as far as more is reserved than the line has open without a fulfillment order. Units that one fulfillment order gives to another consume none. The orders and products are locked.';
 
 CREATE OR REPLACE FUNCTION ledger.counted_quantity(stock_id uuid, batch_id uuid, moment timestamp with time zone)
  RETURNS bigint
@@ -33645,8 +39759,8 @@ CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.
 AS $function$
 begin
   select array_agg(row (g.position, null, g.product_id, g.place_type, g.place, w.id, coalesce(s.id, uuidv7()),
-      s.id is null, g.change, case when w.is_stock_available_for_sale then g.on_hold else g.change end,
-      g.on_hold)::ledger.place_change order by g.position),
+      s.id is null, g.change, case when w.is_stock_available_for_sale then u.on_hold else g.change end,
+      u.on_hold)::ledger.place_change order by g.position),
     bool_or(p.is_batch_managed or g.names_batches
       or w.id is not null and g.comes and exists (select from erp.product v where v.parent_id = g.product_id)
       or g.leaves and g.place_type <> 'special_stock_location' and (s.id is null or s.quantity + g.change < 0
@@ -33658,7 +39772,7 @@ begin
   from (
     select l.product_id, l.place_type, l.place, sum(l.change) as change, min(l.position) as position,
       coalesce(sum(l.change) filter (where l.batch_id is not null
-        and (select b.is_held from erp.batch b where b.id = l.batch_id)), 0) as on_hold,
+        and (select b.is_held or b.is_expired from erp.batch b where b.id = l.batch_id)), 0) as on_hold,
       bool_or(l.change < 0) as leaves, bool_or(l.change > 0) as comes,
       bool_or(l.batch_id is not null) as names_batches,
       min(l.booked_at) filter (where not l.is_count) as moved_at,
@@ -33671,11 +39785,71 @@ begin
   left join ledger.stock s on s.product_id = g.product_id and s.place = g.place
   left join erp.bin_location b on b.id = case g.place_type when 'bin_location' then g.place::uuid end
   left join erp.warehouse w
-    on w.id = case g.place_type when 'warehouse' then g.place::uuid else b.warehouse_id end;
+    on w.id = case g.place_type when 'warehouse' then g.place::uuid else b.warehouse_id end
+  cross join lateral (
+    select case when b.stock_state <> 'sellable' then g.change else g.on_hold end) u (on_hold);
 end
 $function$;
 grant execute on function ledger.examine(ledger.leg[]) to service_ledger;
 comment on function ledger.examine(ledger.leg[]) is 'Returns the changes that legs of movements make, one for each product and place. The result needs_care says that they may have to be refused or warned about. That is rare: batches or variants are involved, or a place has too little. The result recounted is stock with a known count after the moment of a leg. The products are locked. Callers must be marked by api_meta.plan_by_index.';
+
+CREATE OR REPLACE FUNCTION ledger.expected_units(product_id uuid, warehouse_id uuid, day date)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+RETURN (SELECT (COALESCE(sum(l.open_quantity), (0)::bigint))::integer AS "coalesce" FROM (erp.supplier_order_line_item l CROSS JOIN LATERAL (SELECT o_1.delivery_date, o_1.warehouse_id, o_1.state FROM erp.supplier_order o_1 WHERE (o_1.id = l.supplier_order_id) OFFSET 0) o) WHERE ((l.product_id = expected_units.product_id) AND (l.open_quantity > 0) AND (o.state = ANY (ARRAY['open'::text, 'sent'::text, 'confirmed'::text, 'partially_delivered'::text])) AND ((expected_units.warehouse_id IS NULL) OR (o.warehouse_id = expected_units.warehouse_id)) AND (GREATEST(erp.local_date(COALESCE(l.expected_delivery_date, o.delivery_date)), erp.local_date(ledger.moment_of_statement())) <= COALESCE(expected_units.day, erp.local_date(ledger.moment_of_statement()))) AND (COALESCE(l.expected_delivery_date, o.delivery_date) IS NOT NULL)));
+alter function ledger.expected_units(uuid,uuid,date) owner to service_ledger;
+grant execute on function ledger.expected_units(uuid,uuid,date) to service_api;
+grant execute on function ledger.expected_units(uuid,uuid,date) to service_writer;
+comment on function ledger.expected_units(uuid,uuid,date) is 'Returns the units of a product that open supplier orders bring until a day: to a warehouse, or to any. A line counts by its own date, or by the date of its order; overdue ones from today on.';
+
+CREATE OR REPLACE FUNCTION ledger.expire_reservations(product_ids uuid[] DEFAULT NULL::uuid[])
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  moment constant timestamptz := ledger.moment();
+  overdue uuid[];
+  expired integer;
+begin
+  if product_ids is null then
+    overdue := array(
+      select r.id from erp.stock_reservation r
+      where r.open_quantity > 0 and r.expires_at <= moment order by r.expires_at limit 500
+    );
+    product_ids := array(
+      select distinct r.product_id from erp.stock_reservation r where r.id = any (overdue));
+  else
+    overdue := array(
+      select r.id from erp.stock_reservation r
+      where r.product_id = any (product_ids) and r.open_quantity > 0 and r.expires_at <= moment
+    );
+  end if;
+  if overdue = '{}' then
+    return 0;
+  end if;
+  perform ledger.lock(product_ids);
+  update erp.stock_reservation r set open_quantity = 0, state = 'expired'
+  where r.id = any (overdue) and r.open_quantity > 0 and r.expires_at <= moment;
+  get diagnostics expired = row_count;
+  return greatest(expired, 1);
+end
+$function$;
+alter function ledger.expire_reservations(uuid[]) owner to service_ledger;
+grant execute on function ledger.expire_reservations(uuid[]) to service_worker;
+grant execute on function ledger.expire_reservations(uuid[]) to service_writer;
+comment on function ledger.expire_reservations(uuid[]) is 'Ends reservations whose time is over: of products, or of all, 500 at most. Takes the locks of the products. Callers that decide on stock hold them already, so that they see what became free. Returns 0 if none was overdue.';
 
 CREATE OR REPLACE FUNCTION ledger.fill_configured_stock()
  RETURNS trigger
@@ -33705,6 +39879,48 @@ $function$;
 alter function ledger.fill_configured_stock() owner to service_ledger;
 comment on function ledger.fill_configured_stock() is 'Trigger: fills a new configuration of a product with the present stock at its place.';
 
+CREATE OR REPLACE FUNCTION ledger.fit_reservations(order_line_item_ids uuid[], ending text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if not exists (
+    select from erp.stock_reservation r
+    where r.order_line_item_id = any (order_line_item_ids) and r.open_quantity > 0
+  ) then
+    return;
+  end if;
+  perform ledger.lock(array(
+    select distinct r.product_id from erp.stock_reservation r
+    where r.order_line_item_id = any (order_line_item_ids) and r.open_quantity > 0
+  ));
+  update erp.stock_reservation r
+  set open_quantity = x.left_over, state = case when x.left_over > 0 then r.state else ending end
+  from (
+    select o.id, o.open_quantity,
+      -- The oldest keep their units
+      least(o.open_quantity, greatest(0, o.units - sum(o.open_quantity) over line + o.open_quantity))::integer
+        as left_over
+    from (
+      select s.id, s.order_line_item_id, s.open_quantity,
+        case when s.product_id = l.product_id then coalesce(ledger.uncovered_units(l.id), 0) else 0 end
+          as units
+      from erp.stock_reservation s join erp.sales_order_line_item l on l.id = s.order_line_item_id
+      where s.order_line_item_id = any (order_line_item_ids) and s.open_quantity > 0
+    ) o
+    window line as (partition by o.order_line_item_id order by o.id)
+  ) x
+  where r.id = x.id and x.left_over < x.open_quantity;
+end
+$function$;
+grant execute on function ledger.fit_reservations(uuid[],text) to service_ledger;
+comment on function ledger.fit_reservations(uuid[],text) is 'Reduces the active reservations of order lines to what these have open without a fulfillment order, the newest first. Reservations that end get the state: consumed or released. The orders are locked.';
+
 CREATE OR REPLACE FUNCTION ledger.follow_states(fulfillment_orders uuid[])
  RETURNS void
  LANGUAGE plpgsql
@@ -33725,6 +39941,48 @@ $function$;
 alter function ledger.follow_states(uuid[]) owner to service_ledger;
 grant execute on function ledger.follow_states(uuid[]) to service_writer;
 comment on function ledger.follow_states(uuid[]) is 'Updates promised units after a shipment changed the state of fulfillment orders that have units left. Promises end if it closed them, because their order lines were deleted; promises begin if an added transition opened them. Only for erp.ship.';
+
+CREATE OR REPLACE FUNCTION ledger.free_units(line ledger.reservation_line)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  free bigint[] := array[null, null, null, null, null]::bigint[];
+begin
+  free[1] := coalesce((
+    select s.available_quantity from ledger.warehouse_stock s
+    where s.product_id = line.product_id and s.warehouse_id = line.warehouse_id), 0);
+  if line.order_line_item_id is null then
+    free[2] := (select p.available_stock from erp.product p where p.id = line.product_id);
+  end if;
+  if line.bin_location_id is not null then
+    free[3] := ledger.sellable_units(line.product_id, line.warehouse_id, line.bin_location_id, null)
+      - coalesce((
+        select sum(r.open_quantity) from erp.stock_reservation r
+        where r.bin_location_id = line.bin_location_id and r.product_id = line.product_id
+          and r.open_quantity > 0), 0);
+  end if;
+  if line.batch_id is not null then
+    free[4] := ledger.sellable_units(line.product_id, line.warehouse_id, null, line.batch_id)
+      - coalesce((
+        select sum(r.open_quantity) from erp.stock_reservation r
+        where r.batch_id = line.batch_id and r.product_id = line.product_id
+          and r.warehouse_id = line.warehouse_id and r.open_quantity > 0), 0);
+  end if;
+  if line.bin_location_id is not null and line.batch_id is not null then
+    free[5] := ledger.sellable_units(line.product_id, line.warehouse_id, line.bin_location_id, line.batch_id)
+      - coalesce((
+        select sum(r.open_quantity) from erp.stock_reservation r
+        where r.batch_id = line.batch_id and r.product_id = line.product_id
+          and r.bin_location_id = line.bin_location_id and r.open_quantity > 0), 0);
+  end if;
+  return free;
+end
+$function$;
+grant execute on function ledger.free_units(ledger.reservation_line) to service_ledger;
+comment on function ledger.free_units(ledger.reservation_line) is 'Returns how many units are left to be reserved. The five numbers are for the warehouse, the product in all, the bin, the batch in the warehouse, and the batch in the bin; null if it does not matter. The product matters only without an order line: other orders wait for units of any warehouse. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.is_count(process text, source_special text, destination_special text)
  RETURNS boolean
@@ -33793,16 +40051,50 @@ begin
   perform ledger.change_held_stock(array(
     select row (w.id, l.product_id, l.change)::ledger.change
     from unnest(legs) l
-    join erp.batch b on b.id = l.batch_id and b.is_held
+    join erp.batch b on b.id = l.batch_id and (b.is_held or b.is_expired)
     left join erp.bin_location p on p.id = case l.place_type when 'bin_location' then l.place::uuid end
     join erp.warehouse w
       on w.id = case l.place_type when 'warehouse' then l.place::uuid else p.warehouse_id end
+    -- Elsewhere the movement was counted, whatever its batch
+    where coalesce(p.stock_state, 'sellable') = 'sellable'
   ));
   return null;
 end
 $function$;
 alter function ledger.keep_batch_figures() owner to service_ledger;
-comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted by anyone but ledger.book: updates the stock of batches, in each place and in total, and the figures of held ones.';
+comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted by anyone but ledger.book: updates the stock of batches, in each place and in total. Updates the figures of those that are not sellable, too.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_bin_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_when = 'BEFORE' then
+    -- Waits for bookings that use the old state; later ones wait for this change
+    perform from erp.bin_location b where b.id = old.id for update;
+    perform from erp.warehouse w where w.id = new.warehouse_id for key share;
+    return new;
+  end if;
+  perform ledger.lock(array(
+    select s.product_id from ledger.stock s where s.bin_location_id = new.id and s.quantity <> 0));
+  perform ledger.change_held_stock(array(
+    select row (new.warehouse_id, s.product_id,
+      case when new.stock_state = 'sellable' then -1 else 1 end * (s.quantity - coalesce((
+        select sum(u.quantity) from ledger.batch_stock u join erp.batch b on b.id = u.batch_id
+        where u.stock_id = s.id and (b.is_held or b.is_expired)), 0)))::ledger.change
+    from ledger.stock s where s.bin_location_id = new.id and s.quantity <> 0
+  ));
+  return null;
+end
+$function$;
+alter function ledger.keep_bin_state() owner to service_ledger;
+comment on function ledger.keep_bin_state() is 'Triggers before and after a bin begins or ceases to be sellable: updates the held stock of its warehouse, and what its products have that is not for sale. Units of batches that are not sellable count already.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_booker()
  RETURNS trigger
@@ -33914,7 +40206,10 @@ AS $function$
 declare
   seen record;
 begin
-  perform ledger.lock(array(select distinct product_id from booked));
+  -- Also the places: their warehouse must not stop selling meanwhile, nor a bin change its state
+  perform ledger.lock(array_agg(distinct b.product_id),
+    array_agg(b.source_warehouse_id) || array_agg(b.destination_warehouse_id),
+    array_agg(b.source_bin_location_id) || array_agg(b.destination_bin_location_id)) from booked b;
   select * into seen from ledger.examine(array(
     select row (row_number() over (order by min(f.movement_id::text), min(f.direction)), f.product_id,
       f.location_type_technical_name, f.place, sum(f.quantity), null, f.booked_at, f.is_count)::ledger.leg
@@ -34099,11 +40394,16 @@ begin
     where w.warehouse_id is not null and l.product_id is not null and l.quantity <> l.fulfilled_quantity
     group by w.warehouse_id, l.product_id);
   perform ledger.change_promised_stock(changes);
+  perform ledger.fit_reservations(array(
+    select l.destination_order_line_item_id from unnest(moved) m
+    join erp.fulfillment_order_line_item l on l.fulfillment_order_id = m.item_id
+    where m.quantity > 0 and l.destination_order_line_item_id is not null
+  ), 'consumed');
   return null;
 end
 $function$;
 alter function ledger.keep_fulfillment_order_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_order_figures() is 'Triggers before a fulfillment order is deleted and after fulfillment orders changed: one that opens, closes or moves to another location changes the reserved quantities of the warehouses.';
+comment on function ledger.keep_fulfillment_order_figures() is 'Triggers before a fulfillment order is deleted and after fulfillment orders changed: one that opens, closes or moves to another location changes the reserved quantities of the warehouses. One that opens consumes reservations of its order lines as far as they have no other units.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_order_line_figures()
  RETURNS trigger
@@ -34122,6 +40422,8 @@ declare
   shipped ledger.change[];
   -- Fulfillment orders that may have begun or ceased to be partially fulfilled
   touched uuid[];
+  -- By fulfillment order and line of the order: units that it got
+  taken ledger.change[] := '{}';
 begin
   if tg_op = 'INSERT' then
     changes := array(select row (l.fulfillment_order_id, l.product_id,
@@ -34133,6 +40435,9 @@ begin
       where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0
       group by l.destination_order_line_item_id);
     touched := array(select distinct l.fulfillment_order_id from new_rows l);
+    taken := array(
+      select row (l.fulfillment_order_id, l.destination_order_line_item_id, l.quantity)::ledger.change
+      from new_rows l where l.destination_order_line_item_id is not null);
   elsif tg_op = 'DELETE' then
     changes := array(select row (l.fulfillment_order_id, l.product_id,
       sum(l.fulfilled_quantity - l.quantity))::ledger.change
@@ -34151,8 +40456,8 @@ begin
         from new_rows n
         union all select o.fulfillment_order_id, o.product_id, o.fulfilled_quantity - o.quantity
         from old_rows o
-      ) l where l.product_id is not null group by l.fulfillment_order_id,
-        l.product_id having sum(l.quantity) <> 0);
+      ) l where l.product_id is not null
+      group by l.fulfillment_order_id, l.product_id having sum(l.quantity) <> 0);
     shipped := array(
       select row (null, l.line_id, sum(l.quantity))::ledger.change
       from (
@@ -34165,16 +40470,21 @@ begin
         select n.fulfillment_order_id, n.quantity, n.fulfilled_quantity, 1 as direction from new_rows n
         union all select o.fulfillment_order_id, o.quantity, o.fulfilled_quantity, -1 from old_rows o
       ) l group by l.fulfillment_order_id, l.quantity, l.fulfilled_quantity having sum(l.direction) <> 0);
+    taken := array(select row (l.owner_id, l.item_id, sum(l.quantity))::ledger.change from (
+      select n.fulfillment_order_id, n.destination_order_line_item_id, n.quantity from new_rows n
+      union all select o.fulfillment_order_id, o.destination_order_line_item_id, - o.quantity from old_rows o
+      ) l (owner_id, item_id, quantity)
+      where l.item_id is not null group by l.owner_id, l.item_id having sum(l.quantity) > 0);
   end if;
-  if cardinality(changes) + cardinality(shipped) + cardinality(touched) = 0 then
-    return null;
+  if cardinality(changes) + cardinality(shipped) + cardinality(touched) > 0 then
+    perform ledger.apply_fulfillment_changes(changes, shipped, touched);
+    perform ledger.consume_reservations(taken) where taken <> '{}';
   end if;
-  perform ledger.apply_fulfillment_changes(changes, shipped, touched);
   return null;
 end
 $function$;
 alter function ledger.keep_fulfillment_order_line_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_order_line_figures() is 'Trigger after lines of fulfillment orders changed, by any writer: updates the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled.';
+comment on function ledger.keep_fulfillment_order_line_figures() is 'Trigger after lines of fulfillment orders changed, by any writer: updates the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled. Consumes reservations of the order lines.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_held_stock()
  RETURNS trigger
@@ -34188,7 +40498,8 @@ CREATE OR REPLACE FUNCTION ledger.keep_held_stock()
 AS $function$
 declare
   turned constant uuid[] := array(
-    select n.id from new_rows n join old_rows o on o.id = n.id where o.is_held <> n.is_held);
+    select n.id from new_rows n join old_rows o on o.id = n.id
+    where (o.is_held or o.is_expired) <> (n.is_held or n.is_expired));
 begin
   if turned = '{}' then
     return null;
@@ -34196,14 +40507,15 @@ begin
   perform ledger.lock(array(select distinct n.product_id from new_rows n where n.id = any (turned)));
   perform ledger.change_held_stock(array(
     select row (
-      u.warehouse_id, u.product_id, case when n.is_held then u.quantity else - u.quantity end)::ledger.change
+      u.warehouse_id, u.product_id, case when n.is_held or n.is_expired then u.quantity
+        else - u.quantity end)::ledger.change
     from ledger.units_of_batches(turned) u join new_rows n on n.id = u.batch_id
   ));
   return null;
 end
 $function$;
 alter function ledger.keep_held_stock() owner to service_ledger;
-comment on function ledger.keep_held_stock() is 'Trigger after batches were put on hold or released: updates the held stock of their warehouses and the stock not available for sale of their products.';
+comment on function ledger.keep_held_stock() is 'Trigger after batches were put on hold or released, or have expired: updates the held stock of their warehouses and the stock not available for sale of their products.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_invoice_figures()
  RETURNS trigger
@@ -34392,11 +40704,15 @@ begin
       on l.order_id = t.id where l.product_id is not null and l.quantity <> l.shipped_quantity
     group by l.product_id);
   perform ledger.change_reserved_stock(changes);
+  perform ledger.fit_reservations(array(
+    select l.id from old_rows o join new_rows n on n.id = o.id
+    join erp.sales_order_line_item l on l.order_id = o.id
+    where o.state in ('open', 'in_progress') and n.state not in ('open', 'in_progress')), 'released');
   return null;
 end
 $function$;
 alter function ledger.keep_order_figures() owner to service_ledger;
-comment on function ledger.keep_order_figures() is 'Triggers before an order is deleted and after orders changed: an order that opens or closes changes the reserved stock of its products.';
+comment on function ledger.keep_order_figures() is 'Triggers before an order is deleted and after orders changed: an order that opens or closes changes the reserved stock of its products. Reservations of one that closes end.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_order_line_figures()
  RETURNS trigger
@@ -34413,6 +40729,8 @@ declare
   changes ledger.change[];
   -- Orders with changed lines that have a price
   priced uuid[];
+  -- Lines of which fewer units are open, or another product
+  reduced uuid[] := '{}';
 begin
   if tg_op = 'INSERT' then
     changes := array(select row (l.order_id, l.product_id,
@@ -34438,8 +40756,11 @@ begin
         union all select o.order_id, o.total_price, o.tax_rate, -1 from old_rows o
       ) l where l.total_price is not null group by l.order_id, l.total_price,
         l.tax_rate having sum(l.direction) <> 0);
+    reduced := array(select o.id from old_rows o join new_rows n on n.id = o.id
+      where n.quantity - n.shipped_quantity < o.quantity - o.shipped_quantity
+        or n.product_id is distinct from o.product_id);
   end if;
-  if cardinality(changes) = 0 and cardinality(priced) = 0 then
+  if cardinality(changes) + cardinality(priced) + cardinality(reduced) = 0 then
     return null;
   end if;
 
@@ -34453,6 +40774,7 @@ begin
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
     from unnest(changes) c
     where (select o.state from erp.sales_order o where o.id = c.owner_id) in ('open', 'in_progress')));
+  perform ledger.fit_reservations(reduced, 'released') where reduced <> '{}';
   update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
   from unnest(priced) p (id) join erp.sales_order present on present.id = p.id
   left join lateral ledger.order_amounts(present.id, present.tax_status) a on true
@@ -34461,7 +40783,7 @@ begin
 end
 $function$;
 alter function ledger.keep_order_line_figures() owner to service_ledger;
-comment on function ledger.keep_order_line_figures() is 'Trigger after lines of orders changed, by any writer: updates the reserved stock of products and the amounts of the orders.';
+comment on function ledger.keep_order_line_figures() is 'Trigger after lines of orders changed, by any writer: updates the reserved stock of products and the amounts of the orders. Reduces reservations to what the lines still have open.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_purchase_figures()
  RETURNS trigger
@@ -34515,7 +40837,89 @@ $function$;
 alter function ledger.keep_purchase_figures() owner to service_ledger;
 comment on function ledger.keep_purchase_figures() is 'Trigger after supplier orders or their lines changed: updates the open quantity and the time of the last supplier order of their products.';
 
-CREATE OR REPLACE FUNCTION ledger.keep_saleable_stock()
+CREATE OR REPLACE FUNCTION ledger.keep_reservation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.order_line_item_id is null and old.order_line_item_id is not null then
+    -- Its order line was deleted. It must not turn into one that belongs to no order
+    new.state := case when new.open_quantity > 0 then 'released' else new.state end;
+    new.open_quantity := 0;
+    return new;
+  end if;
+  if new.bin_location_id is not null and not exists (
+    select from erp.bin_location b where b.id = new.bin_location_id and b.warehouse_id = new.warehouse_id
+  ) then
+    raise exception 'The bin of a reservation is in its warehouse.' using errcode = 'check_violation';
+  elsif new.batch_id is not null and not exists (
+    select from erp.batch b where b.id = new.batch_id and b.product_id = new.product_id
+  ) then
+    raise exception 'The batch of a reservation is of its product.' using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$function$;
+alter function ledger.keep_reservation() owner to service_ledger;
+comment on function ledger.keep_reservation() is 'Trigger before a reservation is written: one whose order line was deleted ends. Refuses bins of other warehouses and batches of other products.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_reservation_figures()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  -- By warehouse and product, with the units that no order line has
+  promised ledger.change[];
+  reserved ledger.change[];
+  -- Order lines for which more is reserved than before
+  lines uuid[];
+begin
+  if tg_op = 'INSERT' then
+    promised := array(select row (n.warehouse_id, n.product_id, n.open_quantity)::ledger.change
+      from new_rows n where n.open_quantity > 0);
+    reserved := array(select row (null, n.product_id, n.open_quantity)::ledger.change
+      from new_rows n where n.open_quantity > 0 and n.order_line_item_id is null);
+    lines := array(select n.order_line_item_id from new_rows n
+      where n.open_quantity > 0 and n.order_line_item_id is not null);
+  elsif tg_op = 'DELETE' then
+    promised := array(select row (o.warehouse_id, o.product_id, - o.open_quantity)::ledger.change
+      from old_rows o where o.open_quantity > 0);
+    reserved := array(select row (null, o.product_id, - o.open_quantity)::ledger.change
+      from old_rows o where o.open_quantity > 0 and o.order_line_item_id is null);
+  else
+    promised := array(select row (x.warehouse_id, x.product_id, x.units)::ledger.change
+      from (select n.warehouse_id, n.product_id, n.open_quantity as units from new_rows n
+        union all select o.warehouse_id, o.product_id, - o.open_quantity from old_rows o) x
+      where x.units <> 0);
+    reserved := array(select row (null, x.product_id, x.units)::ledger.change
+      from (select n.order_line_item_id, n.product_id, n.open_quantity as units from new_rows n
+        union all select o.order_line_item_id, o.product_id, - o.open_quantity from old_rows o) x
+      where x.units <> 0 and x.order_line_item_id is null);
+    lines := array(select n.order_line_item_id from new_rows n join old_rows o on o.id = n.id
+      where n.order_line_item_id is not null and n.open_quantity > 0
+        and (n.open_quantity > o.open_quantity or n.order_line_item_id is distinct from o.order_line_item_id
+          or n.product_id <> o.product_id));
+  end if;
+  if lines <> '{}' then
+    perform ledger.require_open_lines(lines);
+  end if;
+  perform ledger.change_promised_stock(promised);
+  perform ledger.change_reserved_stock(reserved);
+  return null;
+end
+$function$;
+alter function ledger.keep_reservation_figures() owner to service_ledger;
+comment on function ledger.keep_reservation_figures() is 'Trigger after reservations changed, by any writer: updates the reserved quantities of warehouses, and the reserved stock of products by reservations without an order line. Refuses more units of an order line than it has open without a fulfillment order.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_reservations_of_bin()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -34526,6 +40930,69 @@ CREATE OR REPLACE FUNCTION ledger.keep_saleable_stock()
  SET enable_seqscan TO 'off'
 AS $function$
 begin
+  update erp.stock_reservation r set bin_location_id = null where r.bin_location_id = new.id;
+  return null;
+end
+$function$;
+alter function ledger.keep_reservations_of_bin() owner to service_ledger;
+comment on function ledger.keep_reservations_of_bin() is 'Trigger after an empty bin was moved to another warehouse: reservations that name it stay in the former warehouse, without a bin.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_safety_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  -- Null if there is none
+  gone constant uuid := old.product_id;
+  today constant timestamptz := date_trunc('second', now());
+begin
+  perform ledger.lock(array_remove(array[new.product_id, gone], null), array[new.warehouse_id]);
+  update ledger.warehouse_stock s set safety_stock = 0, updated_at = today
+  where s.product_id = gone and s.warehouse_id = old.warehouse_id and s.safety_stock <> 0
+    and (s.product_id, s.warehouse_id) is distinct from (new.product_id, new.warehouse_id);
+  if new.product_id is not null then
+    insert into ledger.warehouse_stock (product_id, warehouse_id)
+    select new.product_id, new.warehouse_id where new.safety_stock > 0
+    on conflict (product_id, warehouse_id) do nothing;
+    update ledger.warehouse_stock s set safety_stock = new.safety_stock, updated_at = today
+    where s.product_id = new.product_id and s.warehouse_id = new.warehouse_id
+      and s.safety_stock <> new.safety_stock;
+  end if;
+  -- Of the warehouses that sell. One that is being deleted is gone already
+  update erp.product p set safety_stock = n.units, updated_at = today
+  from (
+    select i.id, coalesce(sum(c.safety_stock) filter (where w.is_stock_available_for_sale), 0)::integer
+    from (select new.product_id union select gone) i (id)
+    left join erp.product_warehouse_configuration c on c.product_id = i.id and c.safety_stock > 0
+    left join erp.warehouse w on w.id = c.warehouse_id
+    group by i.id
+  ) n (id, units)
+  where p.id = n.id and p.safety_stock <> n.units;
+  return null;
+end
+$function$;
+alter function ledger.keep_safety_stock() owner to service_ledger;
+comment on function ledger.keep_safety_stock() is 'Trigger after the safety stock of a product in a warehouse was changed: keeps it beside the stock of the warehouse, and its sum at the product.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_saleable_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  sign constant integer := case when new.is_stock_available_for_sale then 1 else -1 end;
+begin
   if tg_when = 'BEFORE' then
     -- Waits for bookings that use the old value; later ones wait for this change.
     perform from erp.warehouse w where w.id = old.id for update;
@@ -34534,14 +41001,16 @@ begin
   perform ledger.lock(array(select s.product_id from ledger.warehouse_stock s where s.warehouse_id = new.id));
   update erp.product p
   set stock_not_available_for_sale = p.stock_not_available_for_sale
-    + case when new.is_stock_available_for_sale then -1 else 1 end * (s.quantity - s.held_quantity)
+      - sign * (s.quantity - s.held_quantity),
+    safety_stock = p.safety_stock + sign * s.safety_stock
   from ledger.warehouse_stock s
-  where s.warehouse_id = new.id and s.product_id = p.id and s.quantity <> s.held_quantity;
+  where s.warehouse_id = new.id and s.product_id = p.id
+    and (s.quantity <> s.held_quantity or s.safety_stock <> 0);
   return null;
 end
 $function$;
 alter function ledger.keep_saleable_stock() owner to service_ledger;
-comment on function ledger.keep_saleable_stock() is 'Triggers before and after a warehouse starts or stops selling its stock: moves it into or out of the products'' stock not available for sale. Held batches belong to it in any warehouse.';
+comment on function ledger.keep_saleable_stock() is 'Triggers before and after a warehouse starts or stops selling its stock: moves it into or out of the products'' stock not available for sale. The safety stock of the products follows. Units that are not sellable are not for sale in any warehouse.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_tracking_codes()
  RETURNS trigger
@@ -34849,6 +41318,21 @@ grant execute on function ledger.microseconds(timestamp with time zone) to servi
 grant execute on function ledger.microseconds(timestamp with time zone) to service_ledger;
 comment on function ledger.microseconds(timestamp with time zone) is 'Returns the microseconds of a moment beyond its second: see ledger.stock_movement.microseconds.';
 
+CREATE OR REPLACE FUNCTION ledger.missing_units(reservation_id uuid)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+RETURN (SELECT (LEAST((r.open_quantity)::bigint, GREATEST((0)::bigint, max((- f.units)))))::integer AS "least" FROM (erp.stock_reservation r CROSS JOIN LATERAL unnest(ledger.free_units(ROW(r.product_id, r.warehouse_id, r.bin_location_id, r.quantity, r.batch_id, r.order_line_item_id)::ledger.reservation_line)) WITH ORDINALITY f(units, nth)) WHERE ((r.id = missing_units.reservation_id) AND (f.nth <> 2)) GROUP BY r.id);
+alter function ledger.missing_units(uuid) owner to service_ledger;
+grant execute on function ledger.missing_units(uuid) to service_api;
+grant execute on function ledger.missing_units(uuid) to service_writer;
+comment on function ledger.missing_units(uuid) is 'Returns how many units of a reservation are no longer at its place, or of its batch, at most its open ones.';
+
 CREATE OR REPLACE FUNCTION ledger.moment()
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -35143,6 +41627,48 @@ END;
 grant execute on function ledger.open_stock(uuid[]) to service_ledger;
 comment on function ledger.open_stock(uuid[]) is 'Inserts the missing rows of stock, with quantity 0, for movements.';
 
+CREATE OR REPLACE FUNCTION ledger.open_writers(seen pg_snapshot)
+ RETURNS bigint
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH held AS MATERIALIZED (
+          SELECT l.locktype,
+             l.database,
+             l.relation,
+             l.page,
+             l.tuple,
+             l.virtualxid,
+             l.transactionid,
+             l.classid,
+             l.objid,
+             l.objsubid,
+             l.virtualtransaction,
+             l.pid,
+             l.mode,
+             l.granted,
+             l.fastpath,
+             l.waitstart
+            FROM pg_locks l
+         ), writer AS (
+          SELECT DISTINCT h_1.virtualtransaction AS name
+            FROM held h_1
+           WHERE ((h_1.relation = ANY (ARRAY[('erp.product'::regclass)::oid, ('ledger.stock_movement'::regclass)::oid])) AND (h_1.mode = ANY (ARRAY['RowShareLock'::text, 'RowExclusiveLock'::text])) AND (h_1.pid IS DISTINCT FROM pg_backend_pid()) AND (h_1.database = ( SELECT d.oid
+                    FROM pg_database d
+                   WHERE (d.datname = current_database()))))
+         )
+  SELECT
+         CASE
+             WHEN (count(*) > 0) THEN COALESCE(min(((o.id)::text)::bigint), ((pg_snapshot_xmax(open_writers.seen))::text)::bigint)
+             ELSE NULL::bigint
+         END AS "case"
+    FROM ((writer w
+      LEFT JOIN held h ON (((h.virtualtransaction = w.name) AND (h.locktype = 'transactionid'::text) AND (h.mode = 'ExclusiveLock'::text))))
+      LEFT JOIN pg_snapshot_xip(open_writers.seen) o(id) ON (((((o.id)::text)::bigint & '4294967295'::bigint) = ((h.transactionid)::text)::bigint)));
+END;
+grant execute on function ledger.open_writers(pg_snapshot) to service_ledger;
+comment on function ledger.open_writers(pg_snapshot) is 'Returns the least number of the transactions that were open in a snapshot and may book stock in this database. If they have no number yet, it is the first one after the snapshot. Null while none may book. Transactions of other databases do not matter, although they have numbers of the same sequence.';
+
 CREATE OR REPLACE FUNCTION ledger.order_amounts(order_id uuid, tax_status text)
  RETURNS TABLE(amount_total numeric, amount_net numeric)
  LANGUAGE sql
@@ -35188,6 +41714,7 @@ begin
         and s.location_type_technical_name in ('warehouse', 'bin_location') and s.quantity > 0
       left join erp.bin_location b on b.id = s.bin_location_id
       where coalesce(s.warehouse_id, b.warehouse_id) = w.warehouse_id
+        and (b.id is null or b.stock_state = 'sellable')
     ),
     pile as (
       -- Neither on hold, nor expired, nor short of the promised shelf life
@@ -35229,7 +41756,7 @@ begin
 end
 $function$;
 grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
-comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place, in the pick order of their product. Batches that are on hold, have expired or are short of the promised shelf life are left out. Returns fewer units if there are not enough.';
+comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place, in the pick order of their product. Bins that are not sellable are left out, as are batches that are on hold, have expired or are short of the promised shelf life. Returns fewer units if there are not enough.';
 
 CREATE OR REPLACE FUNCTION ledger.picked_lines(picks ledger.pick[])
  RETURNS TABLE(id uuid, fulfillment_order_id uuid, item_id uuid, product_id uuid, quantity integer, "position" bigint)
@@ -35341,7 +41868,7 @@ BEGIN ATOMIC
       JOIN erp.product p ON ((p.id = s.product_id)))
       JOIN erp.warehouse w ON ((w.id = COALESCE(s.warehouse_id, ( SELECT b.warehouse_id
             FROM erp.bin_location b
-           WHERE (b.id = s.bin_location_id))))))
+           WHERE ((b.id = s.bin_location_id) AND (b.stock_state = 'sellable'::text)))))))
       JOIN ledger.warehouse_stock h ON (((h.product_id = s.product_id) AND (h.warehouse_id = w.id))))
    WHERE ((s.product_id = plain_place.product_id) AND (s.place = plain_place.place) AND (NOT p.is_batch_managed) AND ((plain_place.special_place IS NULL) OR (x.id IS NOT NULL)) AND ((plain_place.comes IS FALSE) OR (NOT (EXISTS ( SELECT
             FROM erp.product v
@@ -35353,7 +41880,7 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_booker;
 grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_ledger;
-comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'Returns the rows that change when units come to or leave a warehouse or bin: its stock, the stock in a special place, if given, and the figures that follow. Returns no row if one of these is missing, or if batches, variants or counts from a moment on need a check. The product is locked.';
+comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'Returns the rows that change when units come to or leave a warehouse or bin: its stock, the stock in a special place, if given, and the figures that follow. Returns no row if one of these is missing, or if batches, variants or counts from a moment on need a check, or the bin is not sellable. The product is locked.';
 
 CREATE OR REPLACE FUNCTION ledger.plain_singles(singles ledger.single[], moment timestamp with time zone)
  RETURNS TABLE(nth integer, side integer, operation text, note text, cause jsonb, reference text, reason text, line ledger.line, change integer, not_for_sale integer, stock ledger.stock, special_id uuid, warehouse_id uuid, booked_at timestamp with time zone, movement bigint)
@@ -35398,7 +41925,7 @@ BEGIN ATOMIC
              r.held_change,
              r.product_change,
              r.not_for_sale_change,
-             bool_and(COALESCE((((((r.stock).quantity + r.stock_change) >= 0) AND (((r.stock).quantity + r.stock_change) <= 2000000000)) AND (((r.product).physical_stock + r.product_change) <= 2000000000) AND ((r.operation <> 'set'::text) OR (r.nth_there = 1)) AND ((r.change >= 0) OR ((((r.held).available_quantity + r.held_change) >= 0) AND ((((r.product).available_stock + r.product_change) - r.not_for_sale_change) >= 0)))), false)) OVER (PARTITION BY (r.line).product_id ORDER BY r.nth) AS is_plain
+             bool_and(COALESCE((((((r.stock).quantity + r.stock_change) >= 0) AND (((r.stock).quantity + r.stock_change) <= 2000000000)) AND (((r.product).physical_stock + r.product_change) <= 2000000000) AND ((r.operation <> 'set'::text) OR (r.nth_there = 1)) AND ((r.change >= 0) OR ((((((r.held).quantity - (r.held).reserved_quantity) - (r.held).held_quantity) + r.held_change) >= 0) AND ((((((r.product).physical_stock - (r.product).stock_not_available_for_sale) - (r.product).reserved_stock) + r.product_change) - r.not_for_sale_change) >= 0)))), false)) OVER (PARTITION BY (r.line).product_id ORDER BY r.nth) AS is_plain
             FROM ( SELECT s.nth,
                      s.operation,
                      s.line,
@@ -35514,7 +42041,7 @@ CREATE OR REPLACE FUNCTION ledger.product_after(product erp.product, change bigi
  RETURNS erp.product
  LANGUAGE sql
  STABLE
-RETURN CASE WHEN ((change = 0) AND (not_for_sale = 0)) THEN product ELSE jsonb_populate_record(product, jsonb_build_object('physical_stock', ((product).physical_stock + change), 'stock_not_available_for_sale', ((product).stock_not_available_for_sale + not_for_sale), 'available_stock', (((product).available_stock + change) - not_for_sale))) END;
+RETURN CASE WHEN ((change = 0) AND (not_for_sale = 0)) THEN product ELSE jsonb_populate_record(product, jsonb_build_object('physical_stock', ((product).physical_stock + change), 'stock_not_available_for_sale', ((product).stock_not_available_for_sale + not_for_sale), 'available_stock', (SELECT (u.units - GREATEST(LEAST(u.units, ((product_after.product).safety_stock)::bigint), (0)::bigint)) FROM (SELECT (((((product_after.product).physical_stock + product_after.change) - (product_after.product).stock_not_available_for_sale) - product_after.not_for_sale) - (product_after.product).reserved_stock) AS "?column?") u(units)))) END;
 grant execute on function ledger.product_after(erp.product,bigint,bigint) to service_booker;
 comment on function ledger.product_after(erp.product,bigint,bigint) is 'Returns a product after a change of its stock and of the part that is not for sale.';
 
@@ -35636,6 +42163,22 @@ END;
 grant execute on function ledger.quantity_at(uuid,text,uuid) to service_ledger;
 comment on function ledger.quantity_at(uuid,text,uuid) is 'Returns the units of a product, or of one batch of it, in a place (see ledger.stock.place).';
 
+CREATE OR REPLACE FUNCTION ledger.quantity_when_counted(product_id uuid, place text, batch_id uuid, moment timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+BEGIN ATOMIC
+ SELECT (ledger.quantity_at(product_id, place, batch_id) - ledger.moved_since(product_id, place, batch_id, moment));
+END;
+alter function ledger.quantity_when_counted(uuid,text,uuid,timestamp with time zone) owner to service_ledger;
+grant execute on function ledger.quantity_when_counted(uuid,text,uuid,timestamp with time zone) to service_writer;
+comment on function ledger.quantity_when_counted(uuid,text,uuid,timestamp with time zone) is 'Returns the units of a product, or of one batch of it, that a count at a moment should find in a place. The place may never have had any.';
+
 CREATE OR REPLACE FUNCTION ledger.read_counts(lines ledger.line[])
  RETURNS ledger.stock_reading[]
  LANGUAGE plpgsql
@@ -35685,6 +42228,126 @@ end
 $function$;
 grant execute on function ledger.read_counts(ledger.line[]) to service_ledger;
 comment on function ledger.read_counts(ledger.line[]) is 'Compares the lines of stockSet with the ledger. The products are locked. Stock that is counted for the first time gets a row, even with 0 units.';
+
+CREATE OR REPLACE FUNCTION ledger.refuse_reservations(lines ledger.reservation_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  found record;
+begin
+  with line as (
+    select l.*, ledger.free_units(lines[l.ordinality]) as free,
+      coalesce(ledger.uncovered_units(l.order_line_item_id), 0) - coalesce((
+        select sum(r.open_quantity) from erp.stock_reservation r
+        where r.order_line_item_id = l.order_line_item_id and r.open_quantity > 0), 0) as open
+    from unnest(lines) with ordinality l
+  ),
+  -- Earlier lines of the call have their units already
+  counted as (
+    select l.ordinality as line, l.product_id, l.quantity, l.order_line_item_id,
+      l.open - sum(l.quantity) over of_line + l.quantity as open,
+      -- Where a line does not ask it is null, which does not count
+      least(l.free[1] - sum(l.quantity) over in_warehouse, l.free[2] - sum(l.quantity) over of_product,
+        l.free[3] - sum(l.quantity) over in_bin, l.free[4] - sum(l.quantity) over of_batch,
+        l.free[5] - sum(l.quantity) over of_batch_in_bin) + l.quantity as free
+    from line l
+    window of_line as (partition by l.order_line_item_id order by l.ordinality),
+      in_warehouse as (partition by l.product_id, l.warehouse_id order by l.ordinality),
+      of_product as (partition by l.product_id, l.order_line_item_id is null order by l.ordinality),
+      in_bin as (partition by l.product_id, l.bin_location_id order by l.ordinality),
+      of_batch as (partition by l.batch_id, l.warehouse_id order by l.ordinality),
+      of_batch_in_bin as (partition by l.batch_id, l.bin_location_id order by l.ordinality)
+  )
+  select jsonb_agg(mutation.user_error('OVER_FULFILLMENT',
+      format('The order line has %s units left to reserve, not %s.', greatest(c.open, 0), c.quantity),
+      mutation.path('lines', c.line, 'quantity'),
+      jsonb_build_object('open', greatest(c.open, 0), 'requested', c.quantity)) order by c.line)
+      filter (where c.order_line_item_id is not null and c.open < c.quantity) as over,
+    jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
+      format('%s units are left to reserve there, not %s.', greatest(c.free, 0), c.quantity),
+      mutation.path('lines', c.line, 'quantity'),
+      jsonb_build_object('available', greatest(c.free, 0), 'requested', c.quantity)) order by c.line)
+      filter (where c.free < c.quantity and not p.allows_backorders) as short
+  into found
+  from counted c join erp.product p on p.id = c.product_id;
+  perform mutation.refuse(found.over);
+  perform mutation.refuse(found.short);
+  -- A bin and a batch that lies in it must not promise the same units
+  perform mutation.refuse((
+    select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK', format('%s of these %s units are promised by '
+        || 'reservations that name a bin or a batch.', u.units, l.quantity),
+      mutation.path('lines', l.ordinality, 'quantity'),
+      jsonb_build_object('available', greatest(l.quantity - u.units, 0), 'requested', l.quantity))
+      order by l.ordinality)
+    from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
+    cross join lateral (
+      select ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality])
+        - ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality - 1]) as units
+    ) u
+    where num_nonnulls(l.bin_location_id, l.batch_id) > 0 and not p.allows_backorders and u.units > 0));
+end
+$function$;
+grant execute on function ledger.refuse_reservations(ledger.reservation_line[]) to service_ledger;
+comment on function ledger.refuse_reservations(ledger.reservation_line[]) is 'Refuses lines of stockReserve with more units than there are, unless the product allows backorders, or than their order lines have open. Lines of a call count one after the other. The orders and products are locked. User errors OVER_FULFILLMENT, INSUFFICIENT_STOCK.';
+
+CREATE OR REPLACE FUNCTION ledger.release_stock(ids uuid[], quantities integer[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  product_ids uuid[];
+  errors jsonb;
+begin
+  if coalesce(cardinality(ids), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
+  elsif cardinality(ids) > 250 then
+    perform mutation.refuse_too_many(cardinality(ids), 250, '{lines}');
+  end if;
+  product_ids := array(
+    select distinct r.product_id from erp.stock_reservation r where r.id = any (ids));
+  perform ledger.lock(product_ids);
+  perform ledger.expire_reservations(product_ids);
+  select jsonb_agg(mutation.user_error(e.code, e.message, mutation.path('lines', l.n) || e.field, e.details)
+    order by l.n)
+  into errors
+  from (
+    select i.id, i.n, i.quantity, row_number() over (partition by i.id order by i.n) as nth
+    from unnest(ids, quantities) with ordinality i (id, quantity, n)
+  ) l
+  left join erp.stock_reservation r on r.id = l.id
+  cross join lateral (
+    values (r.id is null, 'NOT_FOUND', 'There is no such reservation.', '{id}'::text[], null::jsonb),
+      (l.nth > 1, 'NOT_UNIQUE', 'This reservation is in the list already.', '{id}', null),
+      (r.open_quantity = 0, 'INVALID_STATE_TRANSITION', format('The reservation is %s already.', r.state),
+        '{id}', jsonb_build_object('state', r.state, 'allowedActions', '[]'::jsonb)),
+      (r.open_quantity > 0 and l.quantity not between 1 and r.open_quantity, 'OUT_OF_RANGE',
+        format('The reservation has %s units left, not %s.', r.open_quantity, l.quantity), '{quantity}',
+        jsonb_build_object('open', r.open_quantity, 'requested', l.quantity))
+  ) e (is_wrong, code, message, field, details)
+  where e.is_wrong;
+  perform mutation.refuse(errors);
+  update erp.stock_reservation r
+  set open_quantity = r.open_quantity - coalesce(i.quantity, r.open_quantity),
+    state = case when r.open_quantity > i.quantity then r.state else 'released' end
+  from unnest(ids, quantities) i (id, quantity) where r.id = i.id;
+  return ids;
+end
+$function$;
+alter function ledger.release_stock(uuid[],integer[]) owner to service_ledger;
+grant execute on function ledger.release_stock(uuid[],integer[]) to service_writer;
+comment on function ledger.release_stock(uuid[],integer[]) is 'Releases units of reservations: quantities has how many of each, null for all that are left. All lines, or none. Returns the reservations. User errors REQUIRED, TOO_MANY_LINES, NOT_FOUND, NOT_UNIQUE, OUT_OF_RANGE, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION ledger.relocation_of(field text[], product_id uuid, quantity integer, batch_id uuid, source_type text, source text, destination_type text, destination text)
  RETURNS ledger.draft
@@ -35790,6 +42453,37 @@ end
 $function$;
 comment on function ledger.require_movement_places() is 'Trigger: requires both places of a new movement, sets its moment to now unless it has one, and sets its transaction and its id (ledger.next_movement_id). Refuses an id and a booking. A constraint cannot require the places, because they become null when the place is deleted.';
 
+CREATE OR REPLACE FUNCTION ledger.require_open_lines(order_line_item_ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  -- What the lines have open must not change meanwhile
+  perform ledger.lock_orders(array(
+    select l.order_id from erp.sales_order_line_item l where l.id = any (order_line_item_ids)));
+  if exists (
+    select from unnest(order_line_item_ids) i (id)
+    join erp.sales_order_line_item l on l.id = i.id
+    cross join lateral (
+      select sum(r.open_quantity) as units, bool_or(r.product_id <> l.product_id) as is_other
+      from erp.stock_reservation r where r.order_line_item_id = l.id and r.open_quantity > 0
+    ) r
+    where r.is_other or r.units > coalesce(ledger.uncovered_units(l.id), 0)
+  ) then
+    raise exception
+      'More would be reserved than the order line has open without a fulfillment order, or another product.'
+      using errcode = 'check_violation';
+  end if;
+end
+$function$;
+grant execute on function ledger.require_open_lines(uuid[]) to service_ledger;
+comment on function ledger.require_open_lines(uuid[]) is 'Refuses reservations of order lines beyond what these have open without a fulfillment order, and of products other than theirs. Mutations have refused them before (ledger.refuse_reservations).';
+
 CREATE OR REPLACE FUNCTION ledger.require_picked(picks ledger.pick[], found_units ledger.pick[])
  RETURNS void
  LANGUAGE plpgsql
@@ -35809,7 +42503,7 @@ begin
       p.product_number, t.requested
     )
     || coalesce(' Of what lies there, ' || nullif(concat_ws(', ', u.held || ' are on hold',
-      u.expired || ' have expired',
+      u.expired || ' have expired', u.blocked || ' lie in bins that are not sellable',
       u.short || ' are short of the promised shelf life, unless you name their batches'), '') || '.', '')
     || case when e.units > 0
       then format(' Other warehouses hold %s: assign units to them by fulfillmentOrderCreate.', e.units)
@@ -35817,7 +42511,7 @@ begin
     picks[t.line].field,
     jsonb_strip_nulls(jsonb_build_object(
       'available', t.available, 'requested', t.requested, 'productNumber', p.product_number, 'held', u.held,
-      'expired', u.expired, 'short', u.short
+      'expired', u.expired, 'short', u.short, 'notSellable', u.blocked
     ))) order by t.line)
   into errors
   from (
@@ -35837,15 +42531,20 @@ begin
   ) e
   -- Units in the warehouse that are not picked, by reason
   cross join lateral (
-    select sum(b.quantity) filter (where x.is_held) as held,
-      sum(b.quantity) filter (where not x.is_held and x.best_before_date < d.today) as expired,
-      sum(b.quantity) filter (where not x.is_held and x.best_before_date >= d.today) as short
-    from ledger.stock s left join erp.bin_location l on l.id = s.bin_location_id
-    join ledger.batch_stock b on b.stock_id = s.id and b.quantity > 0
-    join erp.batch x on x.id = b.batch_id
-    cross join (select erp.local_date(now()) as today) d
-    where s.product_id = t.product_id and coalesce(s.warehouse_id, l.warehouse_id) = t.warehouse_id
-      and (x.is_held or x.best_before_date - coalesce(p.minimum_remaining_shelf_life_days, 0) < d.today)
+    select sum(i.quantity) filter (where not i.is_blocked and i.is_held) as held,
+      sum(i.quantity) filter (where not i.is_blocked and not i.is_held and i.days_left < 0) as expired,
+      sum(i.quantity) filter (where not i.is_blocked and not i.is_held and i.days_left >= 0
+        and i.days_left < coalesce(p.minimum_remaining_shelf_life_days, 0)) as short,
+      nullif(sum(i.in_place) filter (where i.is_blocked and i.nth = 1), 0) as blocked
+    from (
+      select b.quantity, x.is_held, x.best_before_date - erp.local_date(now()) as days_left,
+        coalesce(l.stock_state, 'sellable') <> 'sellable' as is_blocked, s.quantity as in_place,
+        row_number() over (partition by s.id) as nth
+      from ledger.stock s left join erp.bin_location l on l.id = s.bin_location_id
+      left join ledger.batch_stock b on b.stock_id = s.id and b.quantity > 0
+      left join erp.batch x on x.id = b.batch_id
+      where s.product_id = t.product_id and coalesce(s.warehouse_id, l.warehouse_id) = t.warehouse_id
+    ) i
   ) u;
   perform mutation.refuse(errors);
 end
@@ -35971,7 +42670,115 @@ $function$;
 grant execute on function ledger.require_stock(ledger.draft[]) to service_ledger;
 comment on function ledger.require_stock(ledger.draft[]) is 'Refuses movements that would leave a real place with a negative quantity of a product or a batch. The locks have been taken. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
 
-CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION ledger.reserve_stock(lines ledger.reservation_line[], expires_at timestamp with time zone, reference text, note text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  orders uuid[];
+  made uuid[];
+  are_found boolean;
+begin
+  if coalesce(cardinality(lines), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
+  elsif cardinality(lines) > 250 then
+    perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
+  elsif expires_at <= ledger.moment() then
+    perform mutation.refuse('OUT_OF_RANGE', 'The reservation would have expired already.', '{expires_at}');
+  end if;
+  perform ledger.check_reservations(lines);
+  orders := array(
+    select distinct s.order_id from unnest(lines) l
+    join erp.sales_order_line_item s on s.id = l.order_line_item_id);
+  if orders <> '{}' then
+    perform ledger.lock_orders(orders);
+  end if;
+  are_found := ledger.lock(array(select l.product_id from unnest(lines) l),
+    array(select l.warehouse_id from unnest(lines) l), array(select l.bin_location_id from unnest(lines) l));
+  if not are_found or exists (
+    select from unnest(lines) l where num_nonnulls(l.batch_id, l.order_line_item_id) > 0
+  ) then
+    perform ledger.check_reserved_things(lines);
+  end if;
+  perform ledger.expire_reservations(array(select l.product_id from unnest(lines) l));
+  lines := array(
+    select row (l.product_id, coalesce(l.warehouse_id, b.warehouse_id), l.bin_location_id, l.quantity,
+      l.batch_id, l.order_line_item_id)::ledger.reservation_line
+    from unnest(lines) with ordinality l left join erp.bin_location b on b.id = l.bin_location_id
+    order by l.ordinality);
+  perform ledger.refuse_reservations(lines);
+  with new as (
+    insert into erp.stock_reservation (product_id, warehouse_id, bin_location_id, batch_id,
+      order_line_item_id, quantity, open_quantity, expires_at, reference, note)
+    select l.product_id, l.warehouse_id, l.bin_location_id, l.batch_id, l.order_line_item_id, l.quantity,
+      l.quantity, reserve_stock.expires_at, reserve_stock.reference, reserve_stock.note
+    from unnest(lines) with ordinality l order by l.ordinality
+    returning id
+  )
+  select array_agg(n.id order by n.id) into made from new n;
+  return made;
+end
+$function$;
+alter function ledger.reserve_stock(ledger.reservation_line[],timestamp with time zone,text,text) owner to service_ledger;
+grant execute on function ledger.reserve_stock(ledger.reservation_line[],timestamp with time zone,text,text) to service_writer;
+comment on function ledger.reserve_stock(ledger.reservation_line[],timestamp with time zone,text,text) is 'Reserves units: all lines, or none. Returns the reservations in the order of the lines. First, reservations of the same products end if their time is over. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_FOUND, BATCH_MISMATCH, OVER_FULFILLMENT, INSUFFICIENT_STOCK.';
+
+CREATE OR REPLACE FUNCTION ledger.safety_stock_of(product_id uuid)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT p.safety_stock
+    FROM erp.product p
+   WHERE ((p.id = safety_stock_of.product_id) AND ( SELECT auth.has_scope(VARIADIC ARRAY['products:read'::text]) AS has_scope));
+END;
+alter function ledger.safety_stock_of(uuid) owner to service_ledger;
+grant execute on function ledger.safety_stock_of(uuid) to service_api;
+comment on function ledger.safety_stock_of(uuid) is 'Returns the safety stock of a product in the warehouses that sell their stock. Null without the scope products:read.';
+
+CREATE OR REPLACE FUNCTION ledger.sellable_units(product_id uuid, warehouse_id uuid, bin_location_id uuid, batch_id uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if batch_id is null then
+    return coalesce((
+      select s.quantity - coalesce((
+        select sum(u.quantity) from ledger.batch_stock u join erp.batch b on b.id = u.batch_id
+        where u.stock_id = s.id and (b.is_held or b.best_before_date < (select erp.local_date(now())))), 0)
+      from ledger.stock s join erp.bin_location l on l.id = s.bin_location_id
+      where s.product_id = sellable_units.product_id and s.place = sellable_units.bin_location_id::text
+        and l.stock_state = 'sellable'
+    ), 0);
+  end if;
+  return coalesce((
+    select sum(u.quantity)
+    from ledger.stock s join ledger.batch_stock u on u.stock_id = s.id
+      and u.batch_id = sellable_units.batch_id
+    join erp.batch b on b.id = u.batch_id
+    left join erp.bin_location l on l.id = s.bin_location_id
+    where s.product_id = sellable_units.product_id
+      and s.location_type_technical_name in ('warehouse', 'bin_location')
+      and coalesce(s.warehouse_id, l.warehouse_id) = sellable_units.warehouse_id
+      and (sellable_units.bin_location_id is null or s.bin_location_id = sellable_units.bin_location_id)
+      and not b.is_held and coalesce(b.best_before_date >= (select erp.local_date(now())), true)
+      and coalesce(l.stock_state, 'sellable') = 'sellable'
+  ), 0);
+end
+$function$;
+grant execute on function ledger.sellable_units(uuid,uuid,uuid,uuid) to service_ledger;
+comment on function ledger.sellable_units(uuid,uuid,uuid,uuid) is 'Returns how many units that can be sold lie in a bin, or of one batch in a warehouse or in a bin of it. Batches on hold or past their best-before date can not be sold. Callers must be marked by api_meta.plan_by_index.';
+
+CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text, process text DEFAULT 'api'::text)
  RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -35984,6 +42791,7 @@ AS $function$
 declare
   readings ledger.stock_reading[];
   notes jsonb;
+  drafts ledger.draft[];
   booked ledger.booked;
 begin
   perform ledger.prepare(lines, 'set');
@@ -35996,7 +42804,7 @@ begin
   into notes from unnest(readings) r where r.quantity + r.moved < 0;
   perform mutation.refuse(notes);
 
-  booked := ledger.book(array(
+  drafts := array(
     select ledger.adjustment_of(
       d.field, r.product_id, d.difference::integer, r.batch_id, r.place_type, r.place, true)
     from unnest(readings) r
@@ -36004,7 +42812,14 @@ begin
       select r.quantity + r.moved - r.present, mutation.path('lines', r.line, 'quantity')
     ) d (difference, field)
     where r.newer_counted_at is null and d.difference <> 0 order by r.line
-  ), note, '{}', reference, reason);
+  );
+  if set_stock.process <> 'api' then
+    drafts := array(
+      select row (d.field, d.product_id, d.quantity, d.batch_id, d.source_type, d.source, d.destination_type,
+        d.destination, set_stock.process)::ledger.draft
+      from unnest(drafts) with ordinality d order by d.ordinality);
+  end if;
+  booked := ledger.book(drafts, note, '{}', reference, reason);
   perform ledger.note_counts(readings, booked.stock_movements);
 
   select jsonb_agg(mutation.user_error('COUNT_SUPERSEDED',
@@ -36019,9 +42834,9 @@ begin
   return booked;
 end
 $function$;
-alter function ledger.set_stock(ledger.line[],text,text,text) owner to service_ledger;
-grant execute on function ledger.set_stock(ledger.line[],text,text,text) to service_writer;
-comment on function ledger.set_stock(ledger.line[],text,text,text) is 'Sets stock to a counted quantity: books the difference against stock_correction. With counted_at, movements after that moment are added to the count. A count that is older than a known one changes nothing and adds the warning COUNT_SUPERSEDED.';
+alter function ledger.set_stock(ledger.line[],text,text,text,text) owner to service_ledger;
+grant execute on function ledger.set_stock(ledger.line[],text,text,text,text) to service_writer;
+comment on function ledger.set_stock(ledger.line[],text,text,text,text) is 'Sets stock to a counted quantity: books the difference against stock_correction. With counted_at, movements after that moment are added to the count. A count that is older than a known one changes nothing and adds the warning COUNT_SUPERSEDED. The process is api or stocktaking.';
 
 CREATE OR REPLACE FUNCTION ledger.settled_until(seen pg_snapshot)
  RETURNS timestamp with time zone
@@ -36032,20 +42847,21 @@ CREATE OR REPLACE FUNCTION ledger.settled_until(seen pg_snapshot)
 AS $function$
 declare
   known constant text := current_setting('service.settled_until', true);
-  oldest constant bigint := pg_snapshot_xmin(seen)::text::bigint;
+  opened constant bigint[] := array(select o.id::text::bigint from pg_snapshot_xip(seen) o (id));
+  oldest bigint;
   settled timestamptz := now();
 begin
   if known <> '' then
     return known::timestamptz;
   end if;
-  -- Bookings lock their products before they draw their moments. A standby does not know who writes, and in
-  -- another isolation nothing tells what has been committed since
-  if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' or exists (
-    select from pg_locks l
-    where l.relation in ('erp.product'::regclass, 'ledger.stock_movement'::regclass)
-      and l.mode in ('RowShareLock', 'RowExclusiveLock') and l.pid <> pg_backend_pid()
-      and l.database = (select d.oid from pg_database d where d.datname = current_database())
-  ) then
+  -- A standby does not know who writes, and in another isolation nothing tells what was committed since. Then
+  -- every open transaction of the server may be a booking
+  oldest := case
+    when pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed'
+      then pg_snapshot_xmin(seen)::text::bigint
+    -- Bookings lock their products before they draw their moments
+    else ledger.open_writers(seen) end;
+  if oldest is not null then
     settled := coalesce((
       select w.moment from ledger.writing_since w
       where w.transaction_id <= oldest order by w.transaction_id desc limit 1
@@ -36054,8 +42870,10 @@ begin
   -- Bookings that were open then, and have ended since
   settled := least(settled, (
     select min(m.created_at) - interval '1 microsecond' from (
+      select m.created_at from ledger.stock_movement m where m.transaction_id = any (opened)
+      union all
       select m.created_at from ledger.stock_movement m
-      where m.transaction_id >= oldest and not pg_visible_in_snapshot(m.transaction_id::text::xid8, seen)
+      where m.transaction_id >= pg_snapshot_xmax(seen)::text::bigint
       -- Not by the index of moments, which would be read from its beginning
       offset 0
     ) m
@@ -36066,7 +42884,7 @@ end
 $function$;
 grant execute on function ledger.settled_until(pg_snapshot) to service_ledger;
 grant execute on function ledger.settled_until(pg_snapshot) to service_registrar;
-comment on function ledger.settled_until(pg_snapshot) is 'Returns the moment up to which no booking is missing in a snapshot: no transaction that was open then can have booked earlier. It is the beginning of the reader''s own transaction while nobody writes stock. Otherwise it is the latest moment of ledger.writing_since that is older than all open transactions. Late counts, and movements that are inserted with a moment of their own, can still come. The answer holds for the whole transaction.';
+comment on function ledger.settled_until(pg_snapshot) is 'Returns the moment up to which no booking is missing in a snapshot: no transaction that was open then can have booked earlier. It is the beginning of the reader''s own transaction while nobody writes stock. Otherwise it is the latest moment of ledger.writing_since that is older than all transactions of this database that may write stock. In other isolations, and on a standby, it is older than all transactions of the server. Late counts, and movements that are inserted with a moment of their own, can still come. The answer holds for the whole transaction.';
 
 CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], assigned uuid[], note text, OUT stock_movements uuid[], OUT lines uuid[])
  RETURNS record
@@ -36360,6 +43178,19 @@ alter function ledger.transfer_stock(ledger.line[],text,text,text) owner to serv
 grant execute on function ledger.transfer_stock(ledger.line[],text,text,text) to service_writer;
 comment on function ledger.transfer_stock(ledger.line[],text,text,text) is 'Moves stock from one warehouse or bin to another.';
 
+CREATE OR REPLACE FUNCTION ledger.uncovered_units(order_line_item_id uuid)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+RETURN (SELECT (GREATEST(((l.quantity - l.shipped_quantity) - COALESCE((SELECT sum((a.quantity - a.fulfilled_quantity)) AS sum FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = l.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])))), (0)::bigint)), (0)::bigint))::integer AS "greatest" FROM erp.sales_order_line_item l WHERE ((l.id = uncovered_units.order_line_item_id) AND (l.product_id IS NOT NULL) AND ((SELECT o.state FROM erp.sales_order o WHERE (o.id = l.order_id)) = ANY (ARRAY['open'::text, 'in_progress'::text]))));
+grant execute on function ledger.uncovered_units(uuid) to service_ledger;
+comment on function ledger.uncovered_units(uuid) is 'Returns the units of an order line that are neither shipped nor to be shipped by an open fulfillment order: as many may be reserved. Null if the order is not open, or if the line is no product.';
+
 CREATE OR REPLACE FUNCTION ledger.units_of_batches(batch_ids uuid[])
  RETURNS TABLE(batch_id uuid, product_id uuid, warehouse_id uuid, quantity bigint)
  LANGUAGE sql
@@ -36374,12 +43205,25 @@ BEGIN ATOMIC
       JOIN ledger.batch_stock u ON (((u.stock_id = s.id) AND (u.batch_id = b.id) AND (u.quantity > 0))))
       JOIN erp.warehouse w ON ((w.id = COALESCE(s.warehouse_id, ( SELECT l.warehouse_id
             FROM erp.bin_location l
-           WHERE (l.id = s.bin_location_id))))))
+           WHERE ((l.id = s.bin_location_id) AND (l.stock_state = 'sellable'::text)))))))
    WHERE (b.id = ANY (units_of_batches.batch_ids))
    GROUP BY b.id, w.id;
 END;
 grant execute on function ledger.units_of_batches(uuid[]) to service_ledger;
-comment on function ledger.units_of_batches(uuid[]) is 'Returns how many units of batches each warehouse has, with its bins. Callers must be marked by api_meta.plan_by_index.';
+comment on function ledger.units_of_batches(uuid[]) is 'Returns how many units of batches each warehouse has, with its bins, leaving out bins whose units are not sellable anyway. Callers must be marked by api_meta.plan_by_index.';
+
+CREATE OR REPLACE FUNCTION ledger.unmet_units(product_id uuid, warehouse_id uuid, lines ledger.reservation_line[])
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+RETURN (WITH need AS MATERIALIZED (SELECT x.bin, x.batch, sum(x.units) AS units FROM (SELECT r.bin_location_id AS bin, r.batch_id AS batch, r.open_quantity AS units FROM erp.stock_reservation r WHERE ((r.product_id = unmet_units.product_id) AND (r.warehouse_id = unmet_units.warehouse_id) AND (r.open_quantity > 0)) UNION ALL SELECT l.bin_location_id, l.batch_id, l.quantity FROM unnest(unmet_units.lines) l(product_id, warehouse_id, bin_location_id, quantity, batch_id, order_line_item_id) WHERE ((l.product_id = unmet_units.product_id) AND (l.warehouse_id = unmet_units.warehouse_id))) x WHERE (num_nonnulls(x.bin, x.batch) > 0) GROUP BY x.bin, x.batch), bin AS MATERIALIZED (SELECT n.bin, ((row_number() OVER (ORDER BY n.bin))::integer - 1) AS nth FROM need n WHERE ((n.batch IS NULL) AND (EXISTS (SELECT FROM need b WHERE (b.bin IS NULL))))), lack AS MATERIALIZED (SELECT n.bin, n.batch, n.units FROM need n UNION ALL SELECT s.bin_location_id, u.batch, (- u.units) FROM ((ledger.stock s LEFT JOIN erp.bin_location l ON ((l.id = s.bin_location_id))) CROSS JOIN LATERAL (SELECT b.id AS batch, k.quantity AS units FROM (ledger.batch_stock k JOIN erp.batch b ON ((b.id = k.batch_id))) WHERE ((k.stock_id = s.id) AND (NOT b.is_held) AND COALESCE((b.best_before_date >= (SELECT erp.local_date(now()) AS local_date)), true)) UNION ALL SELECT NULL::uuid, (s.quantity - COALESCE(sum(k.quantity), (0)::bigint)) FROM ledger.batch_stock k WHERE (k.stock_id = s.id)) u) WHERE ((s.product_id = unmet_units.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text])) AND (COALESCE(s.warehouse_id, l.warehouse_id) = unmet_units.warehouse_id) AND (COALESCE(l.stock_state, 'sellable'::text) = 'sellable'::text) AND (EXISTS (SELECT FROM bin)))), chosen AS (SELECT m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END AS batch, sum(k.units) AS units FROM (((generate_series(0, ((1 << (SELECT (LEAST(count(*), (10)::bigint))::integer AS "least" FROM bin)) - 1)) m(mask) CROSS JOIN lack k) LEFT JOIN bin b ON ((b.bin = k.bin))) CROSS JOIN LATERAL (VALUES (COALESCE(((b.nth < 10) AND ((m.mask & (1 << (b.nth % 10))) <> 0)), false))) i(is_in)) WHERE ((EXISTS (SELECT FROM bin)) AND (i.is_in OR (k.batch IN (SELECT n.batch FROM need n)))) GROUP BY m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END) SELECT COALESCE(max(c.units), (0)::bigint) AS "coalesce" FROM (SELECT (sum(CASE WHEN c_1.is_in THEN c_1.units ELSE GREATEST(c_1.units, (0)::numeric) END))::bigint AS units FROM chosen c_1 GROUP BY c_1.mask) c);
+grant execute on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) to service_ledger;
+comment on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) is 'Returns how many units of reservations of a product in a warehouse cannot be had at the same time: some name a bin, and others a batch that lies there. Counts active reservations and the given lines. By Hall''s theorem, for up to ten bins. Returns 0 unless both kinds exist.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_figures_of_batch_stock()
  RETURNS trigger
@@ -36427,7 +43271,7 @@ AS $function$
 declare
   broken text;
 begin
-  new.available_quantity := ((new.quantity - new.reserved_quantity) - new.held_quantity); -- 'warehouse_stock_available_quantity_follows'
+  new.available_quantity := (((new.quantity - new.reserved_quantity) - new.held_quantity) - GREATEST(LEAST(((new.quantity - new.reserved_quantity) - new.held_quantity), new.safety_stock), 0)); -- 'warehouse_stock_available_quantity_follows'
   if not (((new.held_quantity >= 0))
     and ((new.quantity >= 0))
     and ((new.reserved_quantity >= 0))) then
@@ -36583,7 +43427,7 @@ AS $function$
 declare
   broken text;
 begin
-  new.available_quantity := ((new.quantity - new.reserved_quantity) - new.held_quantity); -- 'warehouse_stock_available_quantity_follows'
+  new.available_quantity := (((new.quantity - new.reserved_quantity) - new.held_quantity) - GREATEST(LEAST(((new.quantity - new.reserved_quantity) - new.held_quantity), new.safety_stock), 0)); -- 'warehouse_stock_available_quantity_follows'
   if not (((new.held_quantity >= 0))
     and ((new.quantity >= 0))
     and ((new.reserved_quantity >= 0))) then
@@ -36598,6 +43442,36 @@ begin
 end
 $function$;
 comment on function ledger.uphold_rules_of_warehouse_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.warehouse_stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.warn_of_bin_state(bin_location_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  -- Orders miss the units as if a booking had taken them away
+  perform ledger.warn_of_promises(array(
+    select row ('{stock_state}', s.product_id, s.quantity - u.unsellable, null, 'warehouse',
+      b.warehouse_id::text, 'special_stock_location', 'stock_correction', 'api')::ledger.draft
+    from erp.bin_location b
+    join ledger.stock s on s.bin_location_id = b.id and s.quantity > 0
+    cross join lateral (
+      select coalesce(sum(n.quantity), 0)::integer as unsellable
+      from ledger.batch_stock n join erp.batch x on x.id = n.batch_id
+      where n.stock_id = s.id and (x.is_held or x.is_expired)
+    ) u
+    where b.id = warn_of_bin_state.bin_location_id and s.quantity > u.unsellable order by s.id
+  ));
+end
+$function$;
+alter function ledger.warn_of_bin_state(uuid) owner to service_ledger;
+grant execute on function ledger.warn_of_bin_state(uuid) to service_writer;
+comment on function ledger.warn_of_bin_state(uuid) is 'Warns if orders wait for units in a bin that is no longer sellable: warning STOCK_PROMISED, as of ledger.warn_of_promises.';
 
 CREATE OR REPLACE FUNCTION ledger.warn_of_hold(batch_ids uuid[])
  RETURNS void
@@ -36622,7 +43496,7 @@ end
 $function$;
 alter function ledger.warn_of_hold(uuid[]) owner to service_ledger;
 grant execute on function ledger.warn_of_hold(uuid[]) to service_writer;
-comment on function ledger.warn_of_hold(uuid[]) is 'Warns if orders wait for units of batches that have been put on hold: warning STOCK_PROMISED, as of ledger.warn_of_promises.';
+comment on function ledger.warn_of_hold(uuid[]) is 'Warns if orders wait for units of batches that have been put on hold: warning STOCK_PROMISED, as of ledger.warn_of_promises. Nulls among the batches are ignored.';
 
 CREATE OR REPLACE FUNCTION ledger.warn_of_promises(drafts ledger.draft[])
  RETURNS void
@@ -36645,11 +43519,10 @@ begin
   if suspects = '{}' then
     return;
   end if;
-
-  -- Units of held batches were available to nobody
+  -- Units that are not sellable, by their batch or bin, were available to nobody
   with moved as (
     select d.* from unnest(drafts) with ordinality d where d.product_id = any (suspects)
-      and not exists (select from erp.batch b where b.id = d.batch_id and b.is_held)
+      and not exists (select from erp.batch b where b.id = d.batch_id and (b.is_held or b.is_expired))
   ),
   leg (product_id, place_type, place, change, line) as (
     select d.product_id, d.source_type, d.source, - d.quantity, d.ordinality from moved d
@@ -36663,6 +43536,7 @@ begin
     left join erp.bin_location b on b.id = case leg.place_type when 'bin_location' then leg.place::uuid end
     join erp.warehouse w
       on w.id = case leg.place_type when 'warehouse' then leg.place::uuid else b.warehouse_id end
+    where coalesce(b.stock_state, 'sellable') = 'sellable'
     group by leg.product_id, w.id
   ),
   short (product_id, warehouse_id, code, available, reserved, line) as (
@@ -36698,7 +43572,7 @@ begin
 end
 $function$;
 grant execute on function ledger.warn_of_promises(ledger.draft[]) to service_ledger;
-comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns if movements, which have been booked, took units that orders wait for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Adds one warning STOCK_PROMISED for the product or, if the product itself is not short, one for each warehouse that is. Units of held batches are available to nobody, so they don''t count.';
+comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns if movements, which have been booked, took units that orders wait for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Adds one warning STOCK_PROMISED for the product or, if the product itself is not short, one for each warehouse that is. Units that are not sellable are available to nobody, so they don''t count; what is moved to them is missing.';
 
 CREATE OR REPLACE FUNCTION ledger.write(calls ledger.call[], drafts ledger.draft[], changes ledger.place_change[], others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[], steps ledger.place_change[] DEFAULT '{}'::ledger.place_change[], OUT movement_ids uuid[], OUT lacks boolean)
  RETURNS record
@@ -36744,10 +43618,12 @@ BEGIN ATOMIC
              a.quantity
             FROM unnest(write_assigned.assignments) WITH ORDINALITY a(location_id, order_line_item_id, product_id, quantity, ordinality)
            ORDER BY a.ordinality;
+ SELECT ledger.consume_reservations(ARRAY( SELECT ROW(write_assigned.fulfillment_order_id, a.order_line_item_id, a.quantity)::ledger.change AS "row"
+            FROM unnest(write_assigned.assignments) a(location_id, order_line_item_id, product_id, quantity))) AS consume_reservations;
 END;
 alter function ledger.write_assigned(uuid,erp.assignment[]) owner to service_booker;
 grant execute on function ledger.write_assigned(uuid,erp.assignment[]) to service_writer;
-comment on function ledger.write_assigned(uuid,erp.assignment[]) is 'Adds lines to a fulfillment order that promise nothing, because the same transaction ships them. Only for erp.assign.';
+comment on function ledger.write_assigned(uuid,erp.assignment[]) is 'Adds lines to a fulfillment order that promise nothing, because the same transaction ships them. Consumes reservations of the order lines. Only for erp.assign.';
 
 CREATE OR REPLACE FUNCTION ledger.write_batch_figures(legs ledger.leg[])
  RETURNS TABLE(batch_id uuid, stock_ids uuid[])
@@ -38772,10 +45648,728 @@ alter function search.unstable_warehouses(text[]) owner to service_searcher;
 grant execute on function search.unstable_warehouses(text[]) to service_api;
 comment on function search.unstable_warehouses(text[]) is 'The ids of rows of api_unstable.warehouses in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
+create schema sourcing;
+grant usage on schema sourcing to service_api;
+grant usage on schema sourcing to service_ledger;
+grant usage on schema sourcing to service_registrar;
+grant usage on schema sourcing to service_writer;
+comment on schema sourcing is 'Sourcing: a plan that may be replaced says which location ships what of an order. Rules are rows, and simulations apply them to past orders.';
+
+create type sourcing.allotment as (
+  order_line_item_id uuid,
+  location_id uuid,
+  quantity integer
+);
+comment on type sourcing.allotment is 'Units of a line of an order that a location is to ship: a row of the answer of sourcing.plan.';
+
+create type sourcing.place as (
+  location_id uuid,
+  stock bigint[],
+  keys bigint[]
+);
+comment on type sourcing.place is 'A location that could ship an order: the units that it has for each line, and its rank by each rule.';
+
+create type sourcing.share as (
+  place integer,
+  units bigint[]
+);
+comment on type sourcing.share is 'The units of each line that a location ships, and its index; both null if no location ships anything.';
+
+create table sourcing.rule (
+  id uuid default uuidv7() not null,
+  "position" integer not null,
+  kind text collate "C" not null,
+  location_id uuid,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  constraint rule_has_a_location_only_as_priority CHECK (((kind = 'priority'::text) = (location_id IS NOT NULL))),
+  constraint rule_is_unique UNIQUE NULLS NOT DISTINCT (location_id, kind),
+  constraint rule_kind_is_known CHECK ((kind = ANY (ARRAY['priority'::text, 'same_country'::text, 'fullest'::text, 'do_not_split'::text, 'split_least'::text]))),
+  constraint rule_location_id_fkey FOREIGN KEY (location_id) REFERENCES erp.location(id) ON DELETE CASCADE,
+  constraint rule_pkey PRIMARY KEY (id),
+  constraint rule_position_is_plausible CHECK ((("position" >= 1) AND ("position" <= 1000))),
+  constraint rule_position_is_unique UNIQUE ("position")
+);
+alter table sourcing.rule enable row level security;
+create policy rule_delete_writer on sourcing.rule for delete to service_writer using (true);
+create policy rule_insert_writer on sourcing.rule for insert to service_writer with check (true);
+create policy rule_select_api on sourcing.rule for select to service_api using (( SELECT auth.has_scope(VARIADIC '{sourcing:read}'::text[]) AS has_scope));
+create policy rule_select_writer on sourcing.rule for select to service_writer using (true);
+grant delete, insert, select on table sourcing.rule to service_writer;
+grant select (id, "position", kind, location_id, created_at) on table sourcing.rule to service_api;
+comment on table sourcing.rule is 'Rules that order the locations which could ship an order. Without rows, the default warehouse ships everything.';
+comment on column sourcing.rule."position" is 'Place in the list; the rule with the smallest one decides first.';
+comment on column sourcing.rule.kind is 'How the rule orders the locations.';
+comment on column sourcing.rule.location_id is 'The location that comes first; null unless the kind is priority.';
+comment on column sourcing.rule.created_at is 'When the rules were set.';
+comment on constraint rule_has_a_location_only_as_priority on sourcing.rule is '@internal sourcing.require_rules() refuses others';
+comment on constraint rule_is_unique on sourcing.rule is '@internal sourcing.require_rules() refuses others';
+comment on constraint rule_kind_is_known on sourcing.rule is '@internal an enum in the API';
+comment on constraint rule_location_id_fkey on sourcing.rule is '@internal sourcing.require_rules() finds it';
+comment on constraint rule_position_is_plausible on sourcing.rule is '@internal set by functions';
+comment on constraint rule_position_is_unique on sourcing.rule is '@internal set by functions';
+
+CREATE OR REPLACE FUNCTION sourcing.best_share(previous bigint[], left_over bigint[], places sourcing.place[], kinds text[])
+ RETURNS sourcing.share
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  wanted bigint := 0;
+  must_have_all constant boolean := 'do_not_split' = any (kinds);
+  by_units constant integer := array_position(kinds, 'split_least');
+  -- Units of the product that this line and earlier ones want
+  claimed bigint[] := left_over;
+  stock bigint[];
+  units bigint[] := left_over;
+  keys bigint[];
+  best_keys bigint[];
+  total bigint;
+  best sourcing.share;
+begin
+  foreach total in array left_over loop
+    wanted := wanted + total;
+  end loop;
+  for n in 1 .. cardinality(places) loop
+    stock := places[n].stock;
+    total := 0;
+    for i in 1 .. cardinality(left_over) loop
+      claimed[i] := coalesce(claimed[previous[i]], 0);
+      units[i] := greatest(0, least(left_over[i], stock[i] - claimed[i]));
+      total := total + units[i];
+      if stock[i] > 0 then
+        claimed[i] := claimed[i] + left_over[i];
+      end if;
+    end loop;
+    continue when total = 0 or must_have_all and total < wanted;
+    keys := places[n].keys;
+    if by_units is not null then
+      keys[by_units] := total;
+    end if;
+    if best_keys is null or keys > best_keys then
+      best_keys := keys;
+      best := row (n, units)::sourcing.share;
+    end if;
+  end loop;
+  return best;
+end
+$function$;
+grant execute on function sourcing.best_share(bigint[],bigint[],sourcing.place[],text[]) to service_writer;
+comment on function sourcing.best_share(bigint[],bigint[],sourcing.place[],text[]) is 'Returns what the best location ships of the units that are left of lines. An element of the array previous is the index of the line before that has the same product: it comes first. The array of places has an order that decides where the rules leave locations equal.';
+
+CREATE OR REPLACE FUNCTION sourcing.checked_plan(order_id uuid)
+ RETURNS erp.assignment[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  planned constant sourcing.allotment[] := array(select p from sourcing.plan(checked_plan.order_id) p);
+  fault text;
+begin
+  if planned = '{}' then
+    return '{}';
+  end if;
+  perform from erp.location l where l.id in (select p.location_id from unnest(planned) p)
+    order by l.id for key share;
+  fault := sourcing.plan_fault(checked_plan.order_id, planned);
+  if fault is not null then
+    raise log 'sourcing.plan(%) is refused: %.', checked_plan.order_id, fault;
+    perform mutation.refuse('SOURCING_PLAN_INVALID',
+      format('The plan of sourcing.plan is refused: %s.', fault), '{order_id}');
+  end if;
+  return array(
+    select row (p.location_id, p.order_line_item_id, s.product_id, p.quantity)::erp.assignment
+    from (
+      select a.location_id, a.order_line_item_id, sum(a.quantity) as quantity, min(a.ordinality) as nth
+      from unnest(planned) with ordinality a group by a.location_id, a.order_line_item_id
+    ) p join erp.sales_order_line_item s on s.id = p.order_line_item_id
+    order by p.nth);
+end
+$function$;
+grant execute on function sourcing.checked_plan(uuid) to service_writer;
+comment on function sourcing.checked_plan(uuid) is 'Returns the plan of an order as assignments, once for each line and location. The locations are protected from deletion until the end of the transaction. A plan that breaks the rules of sourcing.plan_fault is written to the log of Postgres. User error SOURCING_PLAN_INVALID.';
+
+CREATE OR REPLACE FUNCTION sourcing.compare(former text)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  days constant integer := 31;
+  most constant integer := 200;
+  present constant text := pg_get_functiondef('sourcing.plan(uuid)'::regprocedure);
+  figures jsonb[];
+begin
+  figures := array[
+    sourcing.figures(now() - days * interval '1 day', most), null
+  ];
+  execute former;
+  figures[2] := sourcing.figures(now() - days * interval '1 day', most);
+  execute present;
+  return next format('sourcing.plan has changed. The newest %s orders of the last %s days:',
+    figures[1] ->> 'orders', days);
+  return query
+    select format('%-28s %8s before, %8s now', f.name, coalesce(o.value, '0'), coalesce(n.value, '0'))
+    from (
+      select k.name, min(k.nth) as nth from unnest(figures) a cross join jsonb_object_keys(a)
+        with ordinality k (name, nth) group by k.name
+    ) f
+    left join jsonb_each_text(figures[2]) o on o.key = f.name
+    left join jsonb_each_text(figures[1]) n on n.key = f.name
+    where f.name <> 'orders' order by f.name not like '% orders', f.name;
+end
+$function$;
+comment on function sourcing.compare(text) is 'Returns lines that say what the present function sourcing.plan would have done with recent orders, and what a former one would have done, of which the definition is given. It replaces the function for a moment: call it in a transaction that you roll back.';
+
+CREATE OR REPLACE FUNCTION sourcing.figures(since timestamp with time zone, orders integer)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_object_agg(f.name, f.value) AS jsonb_object_agg
+    FROM ((sourcing.simulate(figures.since, NULL::timestamp with time zone, figures.orders) s(location_id, order_count, split_count, short_count, units, short_units, actual_order_count, actual_split_count, actual_units)
+      LEFT JOIN erp.location l ON ((l.id = s.location_id)))
+      CROSS JOIN LATERAL ( SELECT 'orders'::text AS "?column?",
+             s.order_count
+           WHERE (s.location_id IS NULL)
+         UNION ALL
+          SELECT 'split orders'::text,
+             s.split_count
+           WHERE (s.location_id IS NULL)
+         UNION ALL
+          SELECT 'short orders'::text,
+             s.short_count
+           WHERE (s.location_id IS NULL)
+         UNION ALL
+          SELECT ('units from '::text || l.name),
+             s.units
+           WHERE (s.location_id IS NOT NULL)) f(name, value));
+END;
+comment on function sourcing.figures(timestamp with time zone,integer) is 'Returns figures of a simulation as an object: orders, split and short ones, and units by location.';
+
+CREATE OR REPLACE FUNCTION sourcing.is_simulated()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (COALESCE(current_setting('sourcing.stock'::text, true), ''::text) <> ''::text);
+grant execute on function sourcing.is_simulated() to service_writer;
+comment on function sourcing.is_simulated() is 'Whether sourcing.simulate plans a past order. The setting sourcing.stock then has its stock.';
+
+CREATE OR REPLACE FUNCTION sourcing.kinds()
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ARRAY['priority'::text, 'same_country'::text, 'fullest'::text, 'do_not_split'::text, 'split_least'::text];
+grant execute on function sourcing.kinds() to service_registrar;
+grant execute on function sourcing.kinds() to service_writer;
+comment on function sourcing.kinds() is 'Returns the kinds of sourcing rules.';
+
+CREATE OR REPLACE FUNCTION sourcing.listed_rules(kinds text[], locations uuid[])
+ RETURNS TABLE("position" integer, kind text, location_id uuid)
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (row_number() OVER (ORDER BY k.ordinality, l.ordinality))::integer AS row_number,
+     k.kind,
+     l.id
+    FROM (unnest(listed_rules.kinds) WITH ORDINALITY k(kind, ordinality)
+      LEFT JOIN unnest(listed_rules.locations) WITH ORDINALITY l(id, ordinality) ON ((k.kind = 'priority'::text)));
+END;
+grant execute on function sourcing.listed_rules(text[],uuid[]) to service_writer;
+comment on function sourcing.listed_rules(text[],uuid[]) is 'Returns kinds of rules as rows of sourcing.rule: priority is a row for each location.';
+
+CREATE OR REPLACE FUNCTION sourcing.needs(order_id uuid)
+ RETURNS TABLE(nth bigint, order_line_item_id uuid, product_id uuid, quantity integer)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT u.ordinality,
+     u.owner_id,
+     u.item_id,
+     (u.quantity)::integer AS quantity
+    FROM unnest(erp.uncovered_lines(needs.order_id)) WITH ORDINALITY u(owner_id, item_id, quantity, ordinality)
+   WHERE ((u.item_id IS NOT NULL) AND (NOT sourcing.is_simulated()) AND (COALESCE(current_setting('sourcing.again'::text, true), ''::text) = ''::text))
+ UNION ALL
+  SELECT row_number() OVER (ORDER BY s."position", s.id) AS row_number,
+     s.id,
+     s.product_id,
+     (l.quantity - l.fulfilled_quantity)
+    FROM (erp.fulfillment_order_line_item l
+      JOIN erp.sales_order_line_item s ON ((s.id = l.destination_order_line_item_id)))
+   WHERE ((l.fulfillment_order_id = (NULLIF(current_setting('sourcing.again'::text, true), ''::text))::uuid) AND (s.order_id = needs.order_id) AND (l.quantity > l.fulfilled_quantity) AND (s.product_id IS NOT NULL))
+ UNION ALL
+  SELECT row_number() OVER (ORDER BY s."position", s.id) AS row_number,
+     s.id,
+     s.product_id,
+     s.quantity
+    FROM erp.sales_order_line_item s
+   WHERE ((s.order_id = needs.order_id) AND (s.product_id IS NOT NULL) AND sourcing.is_simulated())
+  ORDER BY 1;
+END;
+grant execute on function sourcing.needs(uuid) to service_writer;
+comment on function sourcing.needs(uuid) is 'Returns the units of an order that are to be sourced, by line, in the order of the lines: units that are neither shipped nor in an open fulfillment order. While a fulfillment order is planned again, they are its open units. In a simulation they are all units of the order.';
+
+CREATE OR REPLACE FUNCTION sourcing.offers(product_ids uuid[])
+ RETURNS TABLE(nth bigint, product_id uuid, location_id uuid, warehouse_id uuid, quantity integer)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT p.nth,
+     p.id,
+     l.id,
+     l.warehouse_id,
+     GREATEST(0,
+         CASE
+             WHEN sourcing.is_simulated() THEN ((( SELECT (NULLIF(current_setting('sourcing.stock'::text, true), ''::text))::jsonb AS "nullif") ->> concat(p.id, '/', l.warehouse_id)))::integer
+             WHEN (COALESCE(current_setting('sourcing.again'::text, true), ''::text) = ''::text) THEN a.units
+             ELSE (COALESCE(a.units, 0) + (COALESCE(( SELECT sum((i.quantity - i.fulfilled_quantity)) AS sum
+                FROM (erp.fulfillment_order f_1
+                  JOIN erp.fulfillment_order_line_item i ON ((i.fulfillment_order_id = f_1.id)))
+               WHERE ((f_1.id = (NULLIF(current_setting('sourcing.again'::text, true), ''::text))::uuid) AND (f_1.source_warehouse_location_id = l.id) AND (i.product_id = p.id))), (0)::bigint))::integer)
+         END) AS "greatest"
+    FROM ((((((erp.warehouse w
+      JOIN erp.location l ON ((l.warehouse_id = w.id)))
+      CROSS JOIN unnest(offers.product_ids) WITH ORDINALITY p(id, nth))
+      LEFT JOIN ledger.warehouse_stock s ON (((s.product_id = p.id) AND (s.warehouse_id = l.warehouse_id))))
+      LEFT JOIN ( SELECT r.product_id,
+             r.warehouse_id,
+             (sum(r.open_quantity))::integer AS units
+            FROM erp.stock_reservation r
+           WHERE ((r.product_id = ANY (offers.product_ids)) AND (r.open_quantity > 0) AND (r.expires_at <= ledger.moment_of_statement()))
+           GROUP BY r.product_id, r.warehouse_id) o ON (((o.product_id = p.id) AND (o.warehouse_id = l.warehouse_id))))
+      CROSS JOIN LATERAL ( VALUES ((((s.quantity - s.held_quantity) - s.reserved_quantity) + o.units))) f(units))
+      CROSS JOIN LATERAL ( VALUES (COALESCE((f.units - GREATEST(LEAST(f.units, s.safety_stock), 0)), s.available_quantity))) a(units))
+   WHERE (l.active AND w.is_stock_available_for_sale);
+END;
+grant execute on function sourcing.offers(uuid[]) to service_writer;
+comment on function sourcing.offers(uuid[]) is 'Returns how many units of each of some products each location can promise; nth counts the products. The locations are active, and their warehouses sell their stock. Reservations whose time is over do not count. While a fulfillment order is planned again, its own units count as free. In a simulation the units are those that lay there at the time of the order.';
+
+CREATE OR REPLACE FUNCTION sourcing.places(order_id uuid, lines ledger.change[], in_use uuid[], kinds text[], locations uuid[])
+ RETURNS sourcing.place[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return array(
+    with off as materialized (
+      select a.destination_order_line_item_id as line_id, f.source_warehouse_location_id as location_id
+      from erp.fulfillment_order f join erp.fulfillment_order_line_item a on a.fulfillment_order_id = f.id
+      where f.destination_order_id = places.order_id and f.state = 'Cancelled'
+        and a.quantity > a.fulfilled_quantity and not sourcing.is_simulated()
+    ),
+    place as (
+      select o.location_id, o.warehouse_id, array_agg(case
+          when exists (select from off
+            where off.location_id = o.location_id and off.line_id = lines[o.nth].owner_id) then 0
+          else o.quantity end::bigint order by o.nth) as stock,
+        -- Of each product once
+        sum(o.quantity) filter (where o.nth = array_position(ids.list, o.product_id)) as units
+      from (select array(select n.item_id from unnest(lines) with ordinality n order by n.ordinality) as list)
+        ids
+      cross join lateral sourcing.offers(ids.list) o group by o.location_id, o.warehouse_id
+    )
+    select row (p.location_id, p.stock, array(
+      select case r.kind when 'priority' then (r.location_id = p.location_id)::integer
+        when 'fullest' then p.units
+        when 'same_country' then coalesce(upper(w.address ->> 'countryIso') = (
+          select upper(s.shipping_address ->> 'countryIso') from erp.sales_order s
+          where s.id = places.order_id), false)::integer
+        else 0 end
+      from unnest(kinds, locations) with ordinality r (kind, location_id, nth) order by r.nth
+    ))::sourcing.place
+    from place p join erp.warehouse w on w.id = p.warehouse_id
+    where p.units > 0
+    order by p.location_id = any (in_use || array(
+      select f.source_warehouse_location_id from erp.fulfillment_order f
+      where f.destination_order_id = places.order_id and f.state in ('Open', 'InProgress')
+        and not sourcing.is_simulated()
+    )) desc, w.is_default desc, w.code, p.location_id
+  );
+end
+$function$;
+grant execute on function sourcing.places(uuid,ledger.change[],uuid[],text[],uuid[]) to service_writer;
+comment on function sourcing.places(uuid,ledger.change[],uuid[],text[],uuid[]) is 'Returns the locations that have something of lines of an order (owners) with products (items). Where the shipping of a line was called off, a location has none of its units. Takes locations that ship something of the order anyway, and the rules. Locations that rules leave equal stand in the order that decides then: those that ship something of the order, the default warehouse, the code of the warehouse.';
+
+CREATE OR REPLACE FUNCTION sourcing.plan(order_id uuid)
+ RETURNS SETOF sourcing.allotment
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  kinds constant text[] := array(select r.kind from sourcing.rules_in_use() r order by r."position");
+  kept constant sourcing.allotment[] := array(
+    select row (r.order_line_item_id, r.location_id, r.quantity)::sourcing.allotment
+    from sourcing.reserved_of(plan.order_id) r);
+  lines ledger.change[];
+  places sourcing.place[];
+  left_over bigint[];
+  previous bigint[];
+  best sourcing.share;
+begin
+  return query select k.* from unnest(kept) k;
+  if kinds = '{}' then
+    return;
+  end if;
+  lines := array(
+    select row (n.order_line_item_id, n.product_id, n.quantity - coalesce((
+      select sum(k.quantity) from unnest(kept) k where k.order_line_item_id = n.order_line_item_id
+    ), 0))::ledger.change
+    from sourcing.needs(plan.order_id) n order by n.nth);
+  left_over := array(select l.quantity from unnest(lines) with ordinality l order by l.ordinality);
+  previous := array(
+    select lag(l.ordinality) over (partition by l.item_id order by l.ordinality)
+    from unnest(lines) with ordinality l order by l.ordinality);
+  places := sourcing.places(plan.order_id, lines, array(select k.location_id from unnest(kept) k), kinds,
+    array(select r.location_id from sourcing.rules_in_use() r order by r."position"));
+  -- The best location ships what it has; then the rules look at what is left
+  while 0 < any (left_over) loop
+    best := sourcing.best_share(previous, left_over, places, kinds);
+    exit when best.place is null;
+    for i in 1 .. cardinality(lines) loop
+      if best.units[i] > 0 then
+        return next row (lines[i].owner_id, places[best.place].location_id, best.units[i]::integer)
+          ::sourcing.allotment;
+        left_over[i] := left_over[i] - best.units[i];
+      end if;
+    end loop;
+    places := places[:best.place - 1] || places[best.place + 1:];
+  end loop;
+end
+$function$;
+grant execute on function sourcing.plan(uuid) to service_writer;
+comment on function sourcing.plan(uuid) is 'Returns which locations are to ship the units of an order that sourcing.needs returns. What it leaves out goes to the default warehouse. Reserved units are shipped from where they are reserved. The rules of sourcing.rule order the locations for the others, and the first one takes what it has. Then the rules order the locations again for what is left. Without rules it returns reserved units only. You may replace it by a function of the same name, parameter and result, which changes nothing. Its answer is checked.';
+
+CREATE OR REPLACE FUNCTION sourcing.plan_fault(order_id uuid, planned sourcing.allotment[])
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT f.fault
+    FROM ( SELECT 1 AS nth,
+             format('it has %s locations; 250 are allowed'::text, count(DISTINCT p.location_id)) AS fault
+            FROM unnest(plan_fault.planned) p(order_line_item_id, location_id, quantity)
+          HAVING (count(DISTINCT p.location_id) > 250)
+         UNION ALL
+          SELECT 2,
+             format('line %s gets %s units'::text, p.order_line_item_id, COALESCE((p.quantity)::text, 'no'::text)) AS format
+            FROM unnest(plan_fault.planned) p(order_line_item_id, location_id, quantity)
+           WHERE ((p.quantity IS NULL) OR (p.quantity < 1))
+         UNION ALL
+          SELECT 3,
+             format('location %s is not active, or has no warehouse'::text, COALESCE((p.location_id)::text, 'null'::text)) AS format
+            FROM unnest(plan_fault.planned) p(order_line_item_id, location_id, quantity)
+           WHERE (NOT (EXISTS ( SELECT
+                    FROM erp.location l
+                   WHERE ((l.id = p.location_id) AND l.active AND (l.warehouse_id IS NOT NULL)))))
+         UNION ALL
+          SELECT 4,
+             format('line %s gets %s units, but %s are to be sourced'::text, COALESCE((p.order_line_item_id)::text, 'null'::text), p.quantity, COALESCE(n.quantity, 0)) AS format
+            FROM (( SELECT a.order_line_item_id,
+                     sum(a.quantity) AS quantity
+                    FROM unnest(plan_fault.planned) a(order_line_item_id, location_id, quantity)
+                   GROUP BY a.order_line_item_id) p
+              LEFT JOIN sourcing.needs(plan_fault.order_id) n(nth, order_line_item_id, product_id, quantity) ON ((n.order_line_item_id = p.order_line_item_id)))
+           WHERE (p.quantity > COALESCE(n.quantity, 0))) f
+   ORDER BY f.nth
+  LIMIT 1;
+END;
+grant execute on function sourcing.plan_fault(uuid,sourcing.allotment[]) to service_writer;
+comment on function sourcing.plan_fault(uuid,sourcing.allotment[]) is 'Returns what is wrong with the answer of sourcing.plan for an order, or null. It may only name lines of the order with at most their units of sourcing.needs, positive quantities, and active locations with a warehouse.';
+
+CREATE OR REPLACE FUNCTION sourcing.require_rules(kinds text[], locations uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 100;
+  errors jsonb;
+begin
+  if greatest(cardinality(kinds), cardinality(locations)) > most then
+    perform mutation.refuse('TOO_MANY_LINES', format('At most %s are allowed.', most),
+      case when cardinality(kinds) > most then '{rules}' else '{location_ids}' end::text[],
+      jsonb_build_object('maximum', most));
+  elsif 'priority' = any (kinds) and cardinality(coalesce(locations, '{}')) = 0 then
+    perform mutation.refuse('REQUIRED', 'The rule priority needs locations.', '{location_ids}');
+  elsif cardinality(locations) > 0 and not 'priority' = any (kinds) then
+    perform mutation.refuse('INVALID', 'Only the rule priority has locations.', '{location_ids}');
+  end if;
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path(e.list, e.nth)) order by e.list, e.nth)
+  into errors
+  from (
+    select 'NOT_UNIQUE', 'An earlier rule is the same.', 'rules', k.ordinality
+    from unnest(kinds) with ordinality k (kind, ordinality)
+    where k.kind = any (kinds[:k.ordinality - 1])
+    union all
+    select 'NOT_UNIQUE', 'An earlier location is the same.', 'location_ids', l.ordinality
+    from unnest(locations) with ordinality l (id, ordinality)
+    where l.id = any (locations[:l.ordinality - 1])
+    union all
+    select 'NOT_FOUND', 'There is no such location.', 'location_ids', l.ordinality
+    from unnest(locations) with ordinality l (id, ordinality)
+    where not exists (select from erp.location p where p.id = l.id)
+    union all
+    select 'INVALID', 'The location has no warehouse.', 'location_ids', l.ordinality
+    from unnest(locations) with ordinality l (id, ordinality)
+    where exists (select from erp.location p where p.id = l.id and p.warehouse_id is null)
+  ) e (code, message, list, nth);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function sourcing.require_rules(text[],uuid[]) to service_writer;
+comment on function sourcing.require_rules(text[],uuid[]) is 'Refuses lists of rules that are invalid. User errors TOO_MANY_LINES, REQUIRED, INVALID, NOT_UNIQUE, NOT_FOUND.';
+
+CREATE OR REPLACE FUNCTION sourcing.require_same_plan(order_id uuid, planned erp.assignment[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if planned <> '{}' and sourcing.checked_plan(order_id) <> planned then
+    raise exception 'The stock has changed since the order was planned.'
+      using errcode = 'serialization_failure';
+  end if;
+end
+$function$;
+grant execute on function sourcing.require_same_plan(uuid,erp.assignment[]) to service_writer;
+comment on function sourcing.require_same_plan(uuid,erp.assignment[]) is 'Plans an order again once the locks of its products are held. Raises a serialization failure if the plan is another one now: then mutation.run is repeated.';
+
+CREATE OR REPLACE FUNCTION sourcing.reserved_of(order_id uuid)
+ RETURNS TABLE(order_line_item_id uuid, location_id uuid, quantity integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT r.order_line_item_id,
+     l.id,
+     (sum(r.open_quantity))::integer AS sum
+    FROM ((erp.sales_order_line_item s
+      JOIN erp.stock_reservation r ON ((r.order_line_item_id = s.id)))
+      JOIN erp.location l ON (((l.warehouse_id = r.warehouse_id) AND l.active)))
+   WHERE ((s.order_id = reserved_of.order_id) AND (r.open_quantity > 0) AND COALESCE((r.expires_at > ledger.moment_of_statement()), true) AND (NOT sourcing.is_simulated()) AND (COALESCE(current_setting('sourcing.again'::text, true), ''::text) = ''::text))
+   GROUP BY r.order_line_item_id, l.id;
+END;
+grant execute on function sourcing.reserved_of(uuid) to service_writer;
+comment on function sourcing.reserved_of(uuid) is 'Returns the units that active reservations of an order''s lines keep, by the location of their warehouse. Returns nothing in a simulation, and nothing while a fulfillment order is planned again.';
+
+CREATE OR REPLACE FUNCTION sourcing.rules_in_use()
+ RETURNS TABLE("position" integer, kind text, location_id uuid)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT r."position",
+     r.kind,
+     r.location_id
+    FROM sourcing.rule r
+   WHERE (COALESCE(current_setting('sourcing.rules'::text, true), ''::text) = ''::text)
+ UNION ALL
+  SELECT r."position",
+     r.kind,
+     r.location_id
+    FROM jsonb_to_recordset((COALESCE(NULLIF(current_setting('sourcing.rules'::text, true), ''::text), '[]'::text))::jsonb) r("position" integer, kind text, location_id uuid)
+  ORDER BY 1;
+END;
+grant execute on function sourcing.rules_in_use() to service_writer;
+comment on function sourcing.rules_in_use() is 'Returns the rules in their order: the rows of sourcing.rule, or the rules that a simulation tries.';
+
+CREATE OR REPLACE FUNCTION sourcing.set_rules(kinds text[], locations uuid[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform sourcing.require_rules(kinds, locations);
+  -- One list after the other
+  perform from erp.location l where l.id = any (locations) order by l.id for key share;
+  lock table sourcing.rule in share row exclusive mode;
+  delete from sourcing.rule;
+  insert into sourcing.rule ("position", kind, location_id)
+  select r."position", r.kind, r.location_id
+  from sourcing.listed_rules(kinds, locations) r order by r."position";
+  return array(select r.id from sourcing.rule r order by r."position");
+end
+$function$;
+grant execute on function sourcing.set_rules(text[],uuid[]) to service_writer;
+comment on function sourcing.set_rules(text[],uuid[]) is 'Replaces the rules. The locations belong to the rule priority, in their order. Returns the ids of the rules. User errors NOT_UNIQUE, NOT_FOUND, REQUIRED, INVALID, TOO_MANY_LINES.';
+
+CREATE OR REPLACE FUNCTION sourcing.simulate(since timestamp with time zone, until timestamp with time zone, orders integer, kinds text[] DEFAULT NULL::text[], locations uuid[] DEFAULT NULL::uuid[])
+ RETURNS TABLE(location_id uuid, order_count integer, split_count integer, short_count integer, units integer, short_units integer, actual_order_count integer, actual_split_count integer, actual_units integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  perform set_config('sourcing.rules', case when kinds is not null then (
+    select coalesce(jsonb_agg(to_jsonb(r)), '[]') from sourcing.listed_rules(kinds, locations) r
+  )::text else '' end, true);
+  return query
+    with chosen as materialized (
+      select o.id, o.order_date_time as moment from erp.sales_order o
+      where o.order_date_time >= coalesce(simulate.since, '-infinity')
+        and o.order_date_time < coalesce(simulate.until, 'infinity')
+        and o.state <> 'cancelled' and exists (
+          select from erp.sales_order_line_item s where s.order_id = o.id and s.product_id is not null)
+      order by o.order_date_time desc, o.id desc limit least(greatest(simulate.orders, 0), 1000)
+    ),
+    part as materialized (
+      select c.id as order_id, p.* from chosen c
+      cross join lateral sourcing.simulate_order(c.id, c.moment) p
+    ),
+    fact as materialized (
+      select c.id as order_id, f.source_warehouse_location_id as location_id,
+        sum(case when f.state = 'Cancelled' then l.fulfilled_quantity else l.quantity end) as units
+      from chosen c join erp.fulfillment_order f on f.destination_order_id = c.id
+      join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
+      where f.source_warehouse_location_id is not null group by 1, 2
+      having sum(case when f.state = 'Cancelled' then l.fulfilled_quantity else l.quantity end) > 0
+    ),
+    whole as (
+      select p.order_id, count(*) > 1 as is_split,
+        bool_or(p.location_id is null or p.short_units > 0) as is_short
+      from part p group by p.order_id
+    )
+    select null::uuid, (select count(*) from chosen)::integer,
+      (select count(*) from whole w where w.is_split)::integer,
+      (select count(*) from whole w where w.is_short)::integer, coalesce(sum(p.units), 0)::integer,
+      coalesce(sum(p.short_units), 0)::integer, (select count(distinct f.order_id) from fact f)::integer,
+      (select count(*) from (select from fact f group by f.order_id having count(*) > 1) s)::integer,
+      (select coalesce(sum(f.units), 0) from fact f)::integer
+    from part p
+    union all
+    select b.location_id, count(distinct b.planned)::integer,
+      count(distinct b.planned) filter (where b.is_split)::integer,
+      count(*) filter (where b.short_units > 0)::integer, sum(b.units)::integer, sum(b.short_units)::integer,
+      count(distinct b.done)::integer, count(distinct b.done) filter (where b.was_split)::integer,
+      sum(b.actual_units)::integer
+    from (
+      select p.location_id, p.order_id as planned, w.is_split, p.units, p.short_units, null::uuid as done,
+        false as was_split, 0 as actual_units
+      from part p join whole w using (order_id) where p.location_id is not null
+      union all
+      select f.location_id, null, false, 0, 0, f.order_id,
+        count(*) over (partition by f.order_id) > 1, f.units
+      from fact f
+    ) b group by b.location_id;
+  perform set_config('sourcing.rules', '', true);
+end
+$function$;
+alter function sourcing.simulate(timestamp with time zone,timestamp with time zone,integer,text[],uuid[]) owner to service_writer;
+grant execute on function sourcing.simulate(timestamp with time zone,timestamp with time zone,integer,text[],uuid[]) to service_api;
+grant execute on function sourcing.simulate(timestamp with time zone,timestamp with time zone,integer,text[],uuid[]) to service_registrar;
+comment on function sourcing.simulate(timestamp with time zone,timestamp with time zone,integer,text[],uuid[]) is 'Returns where the newest orders of a period would have been sourced, and where they were. There are at most 1,000 orders. The first row has the sums, the others one location each. An order is short if a location would have lacked units of it. Each order is planned alone, on the units that lay in the warehouses at its time: promises and holds of then are not known. Without kinds of rules it uses the present ones, and in any case the present function sourcing.plan.';
+
+CREATE OR REPLACE FUNCTION sourcing.simulate_order(order_id uuid, moment timestamp with time zone)
+ RETURNS TABLE(location_id uuid, units bigint, short_units bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  stock constant jsonb := sourcing.stock_as_of(simulate_order.order_id, moment);
+  planned sourcing.allotment[];
+  home uuid;
+begin
+  perform set_config('sourcing.stock', stock::text, true);
+  planned := array(select p from sourcing.plan(simulate_order.order_id) p);
+  if sourcing.plan_fault(simulate_order.order_id, planned) is not null then
+    planned := '{}';
+  end if;
+  select l.id into home from erp.warehouse w join erp.location l on l.warehouse_id = w.id
+  where w.is_default and l.active;
+  return query
+    with part as (
+      select n.product_id, p.location_id, p.quantity
+      from unnest(planned) p
+      join sourcing.needs(simulate_order.order_id) n on n.order_line_item_id = p.order_line_item_id
+      union all
+      -- What the plan leaves out goes to the default warehouse
+      select n.product_id, home, n.quantity - coalesce(p.quantity, 0)
+      from sourcing.needs(simulate_order.order_id) n
+      left join (select a.order_line_item_id, sum(a.quantity) as quantity from unnest(planned) a group by 1) p
+        on p.order_line_item_id = n.order_line_item_id
+      where n.quantity > coalesce(p.quantity, 0)
+    )
+    select s.location_id, sum(s.quantity)::bigint, sum(greatest(0, s.quantity - coalesce(
+      (stock ->> concat(s.product_id, '/', l.warehouse_id))::bigint, 0)))::bigint
+    from (
+      select p.product_id, p.location_id, sum(p.quantity) as quantity
+      from part p group by p.product_id, p.location_id
+    ) s left join erp.location l on l.id = s.location_id group by s.location_id;
+  perform set_config('sourcing.stock', '', true);
+end
+$function$;
+grant execute on function sourcing.simulate_order(uuid,timestamp with time zone) to service_writer;
+comment on function sourcing.simulate_order(uuid,timestamp with time zone) is 'Returns where all units of an order would have been sourced at a moment, and how many of them the location did not have then. The location is null if there is no default warehouse to ship what is left.';
+
+CREATE OR REPLACE FUNCTION sourcing.stock_as_of(order_id uuid, moment timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  known constant timestamptz := least(moment, ledger.settled_until(pg_current_snapshot()));
+  span constant ledger.span := ledger.span_of(null, known);
+begin
+  return (
+    select coalesce(jsonb_object_agg(concat(x.product_id, '/', x.warehouse_id), x.quantity), '{}')
+    from (
+      select y.product_id, y.warehouse_id, sum(y.quantity) as quantity
+      from (select distinct s.product_id from erp.sales_order_line_item s
+        where s.order_id = stock_as_of.order_id and s.product_id is not null) p
+      cross join lateral (
+        select b.product_id, b.quantity, b.warehouse_id from ledger.closing_balance b
+        where b.closing_id = span.closing_id and b.product_id = p.product_id
+        union all
+        select l.product_id, l.quantity, l.warehouse_id from ledger.past_leg l
+        where l.product_id = p.product_id and l.movement_id between span.from_id and span.to_id
+          and (l.booked_at <= known or l.is_count) and l.moment <= known
+          and (l.movement_id > span.sure_id or coalesce(l.sequence > span.after_sequence, true))
+      ) y
+      where y.warehouse_id is not null group by y.product_id, y.warehouse_id having sum(y.quantity) > 0
+    ) x);
+end
+$function$;
+alter function sourcing.stock_as_of(uuid,timestamp with time zone) owner to service_ledger;
+grant execute on function sourcing.stock_as_of(uuid,timestamp with time zone) to service_writer;
+comment on function sourcing.stock_as_of(uuid,timestamp with time zone) is 'Returns the units of an order''s products in each warehouse at a moment, as a JSON object. The key is the id of the product, a slash and the id of the warehouse. It reads closings of the ledger and the movements after them, as ledger.quantity_as_of does.';
+
 create schema valuation;
 grant usage on schema valuation to service_api;
 grant usage on schema valuation to service_keeper;
 grant usage on schema valuation to service_registrar;
+grant usage on schema valuation to service_worker;
 grant usage on schema valuation to service_writer;
 comment on schema valuation is 'The value of the stock. It is calculated from movements, prices and a method, and kept in reports that close a period.';
 
@@ -38859,6 +46453,51 @@ comment on column valuation.counted_receipt.goods_receipt_id is 'The goods recei
 comment on column valuation.counted_receipt.report_id is 'The first report that counts it; null if another program made that report.';
 comment on constraint counted_receipt_goods_receipt_id_fkey on valuation.counted_receipt is '@internal valuation.keep_state looks for the receipts.';
 comment on constraint counted_receipt_report_id_fkey on valuation.counted_receipt is '@internal valuation.keep_state names the report.';
+
+create table valuation.head (
+  id uuid default uuidv7() not null,
+  day date not null,
+  report_number integer not null,
+  report_hash text collate "C" not null,
+  previous_hash text collate "C",
+  signing_key_id uuid not null,
+  signature text collate "C" not null,
+  signed_at timestamp(0) with time zone not null,
+  constraint head_pkey PRIMARY KEY (id),
+  constraint head_previous_hash_has_its_form CHECK ((previous_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint head_report_hash_has_its_form CHECK ((report_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint head_signature_is_of_the_row CHECK (starts_with(signature, (valuation.head_text(signing_key_id, day, report_number, report_hash, previous_hash, signed_at) || '.'::text))),
+  constraint head_signature_length CHECK ((length(signature) <= 1000)),
+  constraint head_signing_key_id_fkey FOREIGN KEY (signing_key_id) REFERENCES valuation.signing_key(id)
+);
+CREATE UNIQUE INDEX head_day_is_unique ON valuation.head USING btree (day);
+CREATE INDEX head_signed_at_idx ON valuation.head USING btree (signed_at);
+CREATE INDEX head_signing_key_id_idx ON valuation.head USING btree (signing_key_id);
+CREATE TRIGGER announce_insert AFTER INSERT ON valuation.head REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_head_insert();
+CREATE TRIGGER keep_heads BEFORE DELETE OR UPDATE ON valuation.head FOR EACH ROW EXECUTE FUNCTION valuation.keep_heads();
+alter table valuation.head enable row level security;
+create policy head_insert_keeper on valuation.head for insert to service_keeper with check (true);
+create policy head_select_api on valuation.head for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy head_select_keeper on valuation.head for select to service_keeper using (true);
+create policy head_select_writer on valuation.head for select to service_writer using (true);
+grant insert, select on table valuation.head to service_keeper;
+grant select (id, day, report_number, report_hash, previous_hash, signing_key_id, signature, signed_at) on table valuation.head to service_api;
+grant select (signed_at) on table valuation.head to service_writer;
+comment on table valuation.head is 'Heads of the chain of reports at the end of each day, signed. Rows are never changed or deleted.';
+comment on column valuation.head.day is 'The day, in the time zone of the merchant.';
+comment on column valuation.head.report_number is 'Number of the newest report that was closed by the end of the day, void or not.';
+comment on column valuation.head.report_hash is 'Hash of that report.';
+comment on column valuation.head.previous_hash is 'SHA-256 of the signature of the day before, as hexadecimal digits; null for the first head.';
+comment on column valuation.head.signing_key_id is 'Key that has signed.';
+comment on column valuation.head.signature is 'JSON Web Signature (RFC 7515) in its compact form, by Ed25519. Its payload has day, reportNumber, reportHash, previousHash and iat, the moment of the signature.';
+comment on column valuation.head.signed_at is 'When it was signed: the day after, or later when no process was running.';
+comment on constraint head_previous_hash_has_its_form on valuation.head is '@internal valuation.digest returns such hashes.';
+comment on constraint head_report_hash_has_its_form on valuation.head is '@internal Reports have such hashes.';
+comment on constraint head_signature_is_of_the_row on valuation.head is '@internal valuation.add_head compares them.';
+comment on constraint head_signature_length on valuation.head is '@internal Signatures have 460 characters.';
+comment on constraint head_signing_key_id_fkey on valuation.head is '@internal valuation.next_head names a key.';
+comment on index valuation.head_day_is_unique is 'A day has one head.';
+comment on index valuation.head_signed_at_idx is 'For valuation.keep_signed_days.';
 
 create table valuation.landed_cost (
   id uuid default uuidv7() not null,
@@ -38991,7 +46630,11 @@ CREATE UNIQUE INDEX report_has_one_draft ON valuation.report USING btree ((true)
 CREATE UNIQUE INDEX report_number_is_unique ON valuation.report USING btree (number);
 CREATE INDEX report_voided_by_idx ON valuation.report USING btree (voided_by);
 CREATE TRIGGER announce_update AFTER UPDATE ON valuation.report REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_report_update();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON valuation.report FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON valuation.report REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_report BEFORE DELETE OR UPDATE ON valuation.report FOR EACH ROW WHEN ((old.closed_at IS NOT NULL)) EXECUTE FUNCTION valuation.keep_report();
+CREATE TRIGGER keep_signed_days_on_insert AFTER INSERT ON valuation.report FOR EACH ROW WHEN ((new.closed_at IS NOT NULL)) EXECUTE FUNCTION valuation.keep_signed_days();
+CREATE TRIGGER keep_signed_days_on_update AFTER UPDATE OF closed_at ON valuation.report FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (old.closed_at IS NULL))) EXECUTE FUNCTION valuation.keep_signed_days();
 alter table valuation.report enable row level security;
 create policy report_delete_writer on valuation.report for delete to service_writer using (true);
 create policy report_insert_writer on valuation.report for insert to service_writer with check (true);
@@ -39041,9 +46684,11 @@ create table valuation.report_cost (
   quantity integer not null,
   value numeric not null,
   constraint report_cost_pkey PRIMARY KEY (report_id, stock_movement_id),
-  constraint report_cost_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+  constraint report_cost_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE NOT ENFORCED
 );
 CREATE INDEX report_cost_stock_movement_id_idx ON valuation.report_cost USING btree (stock_movement_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF report_id ON valuation.report_cost FOR EACH ROW WHEN (((new.report_id <> old.report_id) OR ((new.report_id IS NOT NULL) AND (old.report_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON valuation.report_cost REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION valuation.check_references_of_report_cost();
 CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_cost REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_cost REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_cost REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
@@ -39134,9 +46779,11 @@ create table valuation.report_outside (
   quantity bigint not null,
   value numeric not null,
   constraint report_outside_pkey PRIMARY KEY (report_id, place, product_id),
-  constraint report_outside_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+  constraint report_outside_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE NOT ENFORCED
 );
 CREATE INDEX report_outside_place_product_id_idx ON valuation.report_outside USING btree (place, product_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF report_id ON valuation.report_outside FOR EACH ROW WHEN (((new.report_id <> old.report_id) OR ((new.report_id IS NOT NULL) AND (old.report_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON valuation.report_outside REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION valuation.check_references_of_report_outside();
 CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_outside REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_outside REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_outside REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
@@ -39168,9 +46815,11 @@ create table valuation.report_product (
   landed_expense numeric not null,
   variance numeric not null,
   constraint report_product_pkey PRIMARY KEY (report_id, product_id),
-  constraint report_product_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+  constraint report_product_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE NOT ENFORCED
 );
 CREATE INDEX report_product_product_id_idx ON valuation.report_product USING btree (product_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF report_id ON valuation.report_product FOR EACH ROW WHEN (((new.report_id <> old.report_id) OR ((new.report_id IS NOT NULL) AND (old.report_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON valuation.report_product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION valuation.check_references_of_report_product();
 CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_product REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_product REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_product REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
@@ -39205,11 +46854,13 @@ create table valuation.report_warehouse (
   unit_cost numeric not null,
   amount numeric not null,
   constraint report_warehouse_pkey PRIMARY KEY (id),
-  constraint report_warehouse_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE
+  constraint report_warehouse_report_id_fkey FOREIGN KEY (report_id) REFERENCES valuation.report(id) ON DELETE CASCADE NOT ENFORCED
 );
 CREATE INDEX report_warehouse_product_id_idx ON valuation.report_warehouse USING btree (product_id);
 CREATE INDEX report_warehouse_report_id_id_idx ON valuation.report_warehouse USING btree (report_id, id);
 CREATE INDEX report_warehouse_warehouse_id_idx ON valuation.report_warehouse USING btree (warehouse_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF report_id ON valuation.report_warehouse FOR EACH ROW WHEN (((new.report_id <> old.report_id) OR ((new.report_id IS NOT NULL) AND (old.report_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON valuation.report_warehouse REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION valuation.check_references_of_report_warehouse();
 CREATE TRIGGER keep_report_parts_on_delete AFTER DELETE ON valuation.report_warehouse REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_insert AFTER INSERT ON valuation.report_warehouse REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
 CREATE TRIGGER keep_report_parts_on_update AFTER UPDATE ON valuation.report_warehouse REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION valuation.keep_report_parts();
@@ -39232,6 +46883,36 @@ comment on column valuation.report_warehouse.product_number is 'Number of the pr
 comment on column valuation.report_warehouse.unit_cost is 'Value of a unit of the product in all warehouses, rounded to six decimals.';
 comment on column valuation.report_warehouse.amount is 'The value in cents. The lines of a report add up to its value, by largest remainder.';
 comment on constraint report_warehouse_report_id_fkey on valuation.report_warehouse is '@internal valuation.fill_report names the report.';
+
+create table valuation.signing_key (
+  id uuid not null,
+  public_key text collate "C" not null,
+  secret text collate "C",
+  created_at timestamp(0) with time zone default now() not null,
+  retired_at timestamp(0) with time zone,
+  constraint signing_key_pkey PRIMARY KEY (id),
+  constraint signing_key_public_has_its_form CHECK ((public_key ~ '^[A-Za-z0-9_-]{43}$'::text)),
+  constraint signing_key_secret_length CHECK ((length(secret) <= 1000)),
+  constraint signing_key_that_signs_has_a_secret CHECK (((secret IS NULL) = (retired_at IS NOT NULL)))
+);
+CREATE UNIQUE INDEX signing_key_that_signs_is_one ON valuation.signing_key USING btree ((true)) WHERE (retired_at IS NULL);
+CREATE TRIGGER keep_heads BEFORE DELETE OR UPDATE ON valuation.signing_key FOR EACH ROW EXECUTE FUNCTION valuation.keep_heads();
+alter table valuation.signing_key enable row level security;
+create policy signing_key_insert_keeper on valuation.signing_key for insert to service_keeper with check (true);
+create policy signing_key_select_api on valuation.signing_key for select to service_api using (( SELECT auth.has_scope(VARIADIC '{valuation:read}'::text[]) AS has_scope));
+create policy signing_key_select_keeper on valuation.signing_key for select to service_keeper using (true);
+grant insert, select on table valuation.signing_key to service_keeper;
+grant select (id, public_key, created_at, retired_at) on table valuation.signing_key to service_api;
+comment on table valuation.signing_key is 'Key pairs that sign heads of the chain of reports. Rows are never deleted.';
+comment on column valuation.signing_key.id is 'Id of the key, which signatures name.';
+comment on column valuation.signing_key.public_key is 'The public key: 32 bytes of Ed25519 in base64url, as x of a JSON Web Key.';
+comment on column valuation.signing_key.secret is 'The private key: PKCS #8 in base64, encrypted if there is a SECRETS_KEY; null when it has retired.';
+comment on column valuation.signing_key.created_at is 'When the key was made.';
+comment on column valuation.signing_key.retired_at is 'When another key replaced it; null for the key that signs.';
+comment on constraint signing_key_public_has_its_form on valuation.signing_key is '@internal Node.js exports the key in this form.';
+comment on constraint signing_key_secret_length on valuation.signing_key is '@internal Private keys have 64 characters, encrypted ones 200.';
+comment on constraint signing_key_that_signs_has_a_secret on valuation.signing_key is '@internal valuation.rotate_signing_key changes both.';
+comment on index valuation.signing_key_that_signs_is_one is 'One key signs.';
 
 create table valuation.write_down (
   id uuid default uuidv7() not null,
@@ -39481,6 +47162,35 @@ create view valuation.proof with (security_invoker=true) as
                     e_1.goods_receipt_id
                    FROM entry e_1
                   WHERE e_1.type = 'cost'::text) e ON e.report_id = c.report_id AND e.stock_movement_id = c.stock_movement_id
+        UNION ALL
+         SELECT 'head.report_hash'::text,
+            h.day::text AS day,
+            h.report_hash,
+            (r.stored).hash AS hash
+           FROM valuation.head h
+             JOIN report r ON r.number = h.report_number
+        UNION ALL
+         SELECT 'head.report_number'::text,
+            h.day::text AS day,
+            h.report_number::text AS report_number,
+            LEAST(GREATEST(h.report_number, n."least"), n.most)::text AS "least"
+           FROM valuation.head h
+             CROSS JOIN LATERAL ( SELECT max(r.number) AS most,
+                    max(r.number) FILTER (WHERE (r.stored).closed_at <= (erp.end_of_day(h.day) - '26:00:00'::interval)) AS "least"
+                   FROM report r
+                  WHERE (r.stored).closed_at <= h.signed_at) n
+        UNION ALL
+         SELECT 'head.previous_hash'::text,
+            h.day::text AS day,
+            h.previous_hash,
+            lag(valuation.digest(h.signature)) OVER (ORDER BY h.day) AS lag
+           FROM valuation.head h
+        UNION ALL
+         SELECT 'head.day'::text,
+            h.day::text AS day,
+            h.day::text AS day,
+            (lag(h.day, 1, h.day - 1) OVER (ORDER BY h.day) + 1)::text AS text
+           FROM valuation.head h
         )
  SELECT figure,
     id,
@@ -39488,7 +47198,44 @@ create view valuation.proof with (security_invoker=true) as
     expected
    FROM figures
   WHERE stored IS DISTINCT FROM expected;
-comment on view valuation.proof is 'Figures of closed reports that differ from their lines, from the ledger, from the report before and what happened since, and hashes that do not fit. Must always be empty.';
+comment on view valuation.proof is 'Figures of closed reports that differ from their lines, from the ledger, from the report before and what happened since, and hashes that do not fit, also of signed heads. Signatures are not checked. Must always be empty.';
+
+CREATE OR REPLACE FUNCTION valuation.add_head(signature text, moment timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  -- A report that was closed on the day is there, or can no longer be closed on it
+  perform valuation.lock_shared();
+  insert into valuation.head (day, report_number, report_hash, previous_hash, signing_key_id, signature,
+    signed_at)
+  select n.day, n.report_number, n.report_hash, n.previous_hash, n.signing_key_id, add_head.signature,
+    date_trunc('second', moment)
+  from valuation.next_head(moment) n where starts_with(add_head.signature, n.text || '.')
+  order by n.day
+  on conflict (day) do nothing;
+  return found;
+end
+$function$;
+alter function valuation.add_head(text,timestamp with time zone) owner to service_keeper;
+grant execute on function valuation.add_head(text,timestamp with time zone) to service_worker;
+comment on function valuation.add_head(text,timestamp with time zone) is 'Stores the next head: a JSON Web Signature in its compact form, and the moment that it names. Returns false if something else is due by now, because another process was faster, a report was closed or the key was replaced.';
+
+CREATE OR REPLACE FUNCTION valuation.add_signing_key(id uuid, public_key text, secret text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ INSERT INTO valuation.signing_key (id, public_key, secret)
+   VALUES (add_signing_key.id, add_signing_key.public_key, add_signing_key.secret) ON CONFLICT((true))
+   WHERE (retired_at IS NULL) DO NOTHING;
+END;
+alter function valuation.add_signing_key(uuid,text,text) owner to service_keeper;
+grant execute on function valuation.add_signing_key(uuid,text,text) to service_worker;
+comment on function valuation.add_signing_key(uuid,text,text) is 'Stores a key to sign heads, if none signs yet.';
 
 CREATE OR REPLACE FUNCTION valuation.allocate_landed_cost(goods_receipt_id uuid, amount numeric, currency_id uuid, basis text, products uuid[], note text, day date)
  RETURNS uuid[]
@@ -39610,6 +47357,130 @@ END;
 grant execute on function valuation.bookings(valuation.run) to service_writer;
 comment on function valuation.bookings(valuation.run) is 'Returns the costs of purchase and write-downs of the open period. received has the units of the receipt that had come into stock.';
 
+CREATE OR REPLACE FUNCTION valuation.check_references_of_report_cost()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.report_id is not null) as report_id
+  into used from new_rows n;
+  if used.report_id and exists (
+    select from (select distinct n.report_id as key from new_rows n) n
+    where n.key is not null and not exists (select from valuation.report t where t.id = n.key for key share)
+  ) then
+    missing := 'report_cost_report_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'valuation', table = 'report_cost',
+      message = 'insert on table "' || 'report_cost' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function valuation.check_references_of_report_cost() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of valuation.report_cost that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION valuation.check_references_of_report_outside()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.report_id is not null) as report_id
+  into used from new_rows n;
+  if used.report_id and exists (
+    select from (select distinct n.report_id as key from new_rows n) n
+    where n.key is not null and not exists (select from valuation.report t where t.id = n.key for key share)
+  ) then
+    missing := 'report_outside_report_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'valuation', table = 'report_outside',
+      message = 'insert on table "' || 'report_outside' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function valuation.check_references_of_report_outside() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of valuation.report_outside that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION valuation.check_references_of_report_product()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.report_id is not null) as report_id
+  into used from new_rows n;
+  if used.report_id and exists (
+    select from (select distinct n.report_id as key from new_rows n) n
+    where n.key is not null and not exists (select from valuation.report t where t.id = n.key for key share)
+  ) then
+    missing := 'report_product_report_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'valuation', table = 'report_product',
+      message = 'insert on table "' || 'report_product' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function valuation.check_references_of_report_product() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of valuation.report_product that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION valuation.check_references_of_report_warehouse()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.report_id is not null) as report_id
+  into used from new_rows n;
+  if used.report_id and exists (
+    select from (select distinct n.report_id as key from new_rows n) n
+    where n.key is not null and not exists (select from valuation.report t where t.id = n.key for key share)
+  ) then
+    missing := 'report_warehouse_report_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'valuation', table = 'report_warehouse',
+      message = 'insert on table "' || 'report_warehouse' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function valuation.check_references_of_report_warehouse() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of valuation.report_warehouse that are declared as not enforced.';
+
 CREATE OR REPLACE FUNCTION valuation.close_report(report_id uuid)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -39629,6 +47500,7 @@ begin
   -- Prices may have changed since the draft was made, and movements may have been numbered
   newest := valuation.newest_report();
   target.sequence := greatest(valuation.cut(target.reference_date), newest.sequence);
+  perform valuation.require_short_period(newest, target.sequence, '{id}');
   target.method := valuation.method_on(target.reference_date);
   perform valuation.empty_report(target.id);
   perform valuation.fill_report(target, true);
@@ -39651,7 +47523,7 @@ begin
 end
 $function$;
 grant execute on function valuation.close_report(uuid) to service_writer;
-comment on function valuation.close_report(uuid) is 'Closes the draft of a stock valuation report: calculates it again, keeps the state that the next one continues from, numbers it and chains its hash to the report before. Locks the prices and exchange rates of the goods receipts that it counts. Returns its id. User errors NOT_FOUND, PERIOD_CLOSED, PRICE_MISSING.';
+comment on function valuation.close_report(uuid) is 'Closes the draft of a stock valuation report: calculates it again, keeps the state that the next one continues from, numbers it and chains its hash to the report before. Locks the prices and exchange rates of the goods receipts that it counts. Returns its id. User errors NOT_FOUND, PERIOD_CLOSED, PERIOD_TOO_LONG, PRICE_MISSING.';
 
 CREATE OR REPLACE FUNCTION valuation.cost_of_fulfillment(fulfillment_id uuid)
  RETURNS numeric
@@ -39797,6 +47669,7 @@ AS $function$
 declare
   newest valuation.report;
   draft valuation.report;
+  upto bigint;
 begin
   perform valuation.lock();
   newest := valuation.newest_report();
@@ -39810,10 +47683,12 @@ begin
       '{reference_date}', jsonb_build_object('number', newest.number,
         'referenceDate', newest.reference_date));
   end if;
+  upto := greatest(valuation.cut(reference_date), newest.sequence);
+  perform valuation.require_short_period(newest, upto, '{reference_date}');
   delete from valuation.report r where r.closed_at is null;
   insert into valuation.report as r (reference_date, sequence, method, currency_code)
   select create_report.reference_date,
-    greatest(valuation.cut(create_report.reference_date), newest.sequence),
+    upto,
     valuation.method_on(create_report.reference_date),
     coalesce((select c.iso_code from erp.currency c where c.is_default_currency), 'XXX')
   returning r.* into draft;
@@ -39822,7 +47697,7 @@ begin
 end
 $function$;
 grant execute on function valuation.create_report(date) to service_writer;
-comment on function valuation.create_report(date) is 'Makes the draft of a stock valuation report for a day that is over and that no report has closed. It replaces the draft that is there. Returns its id. User errors INVALID, PERIOD_CLOSED.';
+comment on function valuation.create_report(date) is 'Makes the draft of a stock valuation report for a day that is over and that no report has closed. It replaces the draft that is there. Returns its id. User errors INVALID, PERIOD_CLOSED, PERIOD_TOO_LONG.';
 
 CREATE OR REPLACE FUNCTION valuation.cut(day date)
  RETURNS bigint
@@ -39854,6 +47729,7 @@ CREATE OR REPLACE FUNCTION valuation.digest(content text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN encode(sha256(convert_to(content, 'UTF8'::name)), 'hex'::text);
+grant execute on function valuation.digest(text) to service_keeper;
 grant execute on function valuation.digest(text) to service_writer;
 comment on function valuation.digest(text) is 'SHA-256 of a text in UTF-8, as hexadecimal digits.';
 
@@ -39880,7 +47756,9 @@ CREATE OR REPLACE FUNCTION valuation.entries(run valuation.run, details boolean,
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_custom_plan'
- SET work_mem TO '32MB'
+ SET enable_mergejoin TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET work_mem TO '64MB'
 AS $function$
 declare
   is_period constant boolean := run.method = 'period_average';
@@ -40085,38 +47963,14 @@ CREATE OR REPLACE FUNCTION valuation.fill_report(target valuation.report, closes
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_mergejoin TO 'off'
+ SET work_mem TO '64MB'
 AS $function$
 declare
   run constant valuation.run :=
     valuation.run_of(target.method, target.sequence, null, target.reference_date);
 begin
-  with entry as materialized (select e.* from valuation.entries(run, true) e),
-  product as (
-    insert into valuation.report_product (report_id, product_id, product_number, quantity, value,
-      last_unit_cost, layers, landed_expense, variance)
-    select target.id, e.product_id, p.product_number, e.quantity, e.value * 0.000001,
-      e.last_unit_cost * 0.000001, e.layers, e.landed_expense * 0.000001, e.variance * 0.000001
-    from entry e join erp.product p on p.id = e.product_id where e.type = 'state'
-  ),
-  fault as (
-    insert into valuation.report_fault (report_id, product_id, stock_movement_id, goods_receipt_id, code)
-    select target.id, e.product_id, e.stock_movement_id, e.goods_receipt_id, e.kind
-    from entry e where e.type = 'fault' order by e.product_id, e.sequence limit 10000
-  ),
-  cost as (
-    insert into valuation.report_cost (report_id, stock_movement_id, product_id, order_id, kind, quantity,
-      value)
-    select target.id, e.stock_movement_id, e.product_id,
-      coalesce(m.destination_order_id, m.source_order_id), e.kind, e.quantity, e.value * 0.000001
-    from entry e join ledger.stock_movement m on m.id = e.stock_movement_id
-    where e.type = 'cost' and closes
-  )
-  insert into valuation.report_late_entry (report_id, stock_movement_id, product_id, quantity, value, day)
-  select target.id, e.stock_movement_id, e.product_id, e.quantity, e.value * 0.000001, l.day
-  from entry e cross join lateral valuation.day_of(e.stock_movement_id) l (day)
-  where e.type = 'cost' and l.day <= run.after_day
-  order by e.sequence;
-
+  perform valuation.keep_entries(target, run, closes);
   insert into valuation.report_warehouse (report_id, product_id, product_number, warehouse_id,
     warehouse_code, quantity, unit_cost, value, amount)
   select target.id, p.product_id, p.product_number, w.warehouse_id, c.code, w.quantity,
@@ -40132,13 +47986,30 @@ begin
   left join erp.warehouse c on c.id = w.warehouse_id
   order by p.product_number, w.warehouse_id;
   if closes then
-    perform valuation.keep_places(target.id, run);
+    insert into valuation.counted_receipt (goods_receipt_id, report_id)
+    select distinct r.id, target.id
+    from valuation.report_outside o join erp.goods_receipt r on r.id = o.place::uuid
+    where o.report_id = target.id and o.place_type = 'goods_receipt'
+    on conflict do nothing;
   end if;
   perform valuation.total_report(target.id);
 end
 $function$;
 grant execute on function valuation.fill_report(valuation.report,boolean) to service_writer;
-comment on function valuation.fill_report(valuation.report,boolean) is 'Calculates a report that is not closed: states of products, lines by warehouse, faults, late entries and totals. When it closes, also costs of movements and goods in other places.';
+comment on function valuation.fill_report(valuation.report,boolean) is 'Calculates a report that is not closed: states of products, lines by warehouse, faults, late entries and totals. When it closes, also costs of movements and goods in other places. Locks the goods receipts that it counts.';
+
+CREATE OR REPLACE FUNCTION valuation.head_text(signing_key_id uuid, day date, report_number integer, report_hash text, previous_hash text, signed_at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT string_agg(rtrim(translate(encode(convert_to(p."json", 'UTF8'::name), 'base64'::text), '+/
+'::text, '-_'::text), '='::text), '.'::text ORDER BY p.n) AS string_agg
+    FROM ( VALUES (1,(('{"alg":"EdDSA","kid":"'::text || head_text.signing_key_id) || '","typ":"stock-valuation-head"}'::text)), (2,(((((((((('{"day":"'::text || to_char((head_text.day)::timestamp with time zone, 'YYYY-MM-DD'::text)) || '","reportNumber":'::text) || head_text.report_number) || ',"reportHash":"'::text) || head_text.report_hash) || '","previousHash":'::text) || COALESCE((('"'::text || head_text.previous_hash) || '"'::text), 'null'::text)) || ',"iat":'::text) || (EXTRACT(epoch FROM head_text.signed_at))::bigint) || '}'::text))) p(n, "json");
+END;
+grant execute on function valuation.head_text(uuid,date,integer,text,text,timestamp with time zone) to service_keeper;
+comment on function valuation.head_text(uuid,date,integer,text,text,timestamp with time zone) is 'Text of a head that is signed: the header and the payload of a JSON Web Signature (RFC 7515), each as JSON in base64url, with a full stop between them. The moment, iat, is in whole seconds since 1970.';
 
 CREATE OR REPLACE FUNCTION valuation.held_units(run valuation.run)
  RETURNS TABLE(product_id uuid, warehouse_id uuid, quantity bigint)
@@ -40215,6 +48086,95 @@ end
 $function$;
 comment on function valuation.keep_counted() is 'Trigger before a product, warehouse, order, return order or goods receipt is deleted, by any role: refuses it if a closed stock valuation report counts it. User error REFERENCE_IN_USE.';
 
+CREATE OR REPLACE FUNCTION valuation.keep_entries(target valuation.report, run valuation.run, closes boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET work_mem TO '64MB'
+AS $function$
+begin
+  -- Everything is stored from one calculation
+  with entry as materialized (
+    select e.type, e.product_id, e.sequence, e.stock_movement_id, e.kind, e.quantity, e.value,
+      e.pool_quantity, e.pool_value, e.last_unit_cost, e.layers, e.landed_expense, e.variance,
+      e.goods_receipt_id, coalesce(m.destination_order_id, m.source_order_id) as order_id,
+      coalesce(m.source_order_id, m.source_return_order_id, m.source_goods_receipt_id) as source,
+      m.source_location_type_technical_name as source_type,
+      coalesce(m.destination_order_id, m.destination_return_order_id, m.destination_goods_receipt_id)
+        as destination,
+      m.destination_location_type_technical_name as destination_type
+    from valuation.entries(run, true) e left join ledger.stock_movement m on m.id = e.stock_movement_id
+  ),
+  product as (
+    insert into valuation.report_product (report_id, product_id, product_number, quantity, value,
+      last_unit_cost, layers, landed_expense, variance)
+    select target.id, e.product_id, p.product_number, e.quantity, e.value * 0.000001,
+      e.last_unit_cost * 0.000001, e.layers, e.landed_expense * 0.000001, e.variance * 0.000001
+    from entry e join erp.product p on p.id = e.product_id where e.type = 'state'
+  ),
+  fault as (
+    insert into valuation.report_fault (report_id, product_id, stock_movement_id, goods_receipt_id, code)
+    select target.id, e.product_id, e.stock_movement_id, e.goods_receipt_id, e.kind
+    from entry e where e.type = 'fault' order by e.product_id, e.sequence limit 10000
+  ),
+  cost as (
+    insert into valuation.report_cost (report_id, stock_movement_id, product_id, order_id, kind, quantity,
+      value)
+    select target.id, e.stock_movement_id, e.product_id, e.order_id, e.kind, e.quantity,
+      e.value * 0.000001
+    from entry e where e.type = 'cost' and closes
+    -- Keys in their order make an index faster, and smaller
+    order by e.stock_movement_id
+  ),
+  outside as (
+    insert into valuation.report_outside (report_id, place_type, place, product_id, quantity, value)
+    select target.id, c.type, c.place::text, c.product_id, a.quantity + c.quantity,
+      (a.value + c.value) * 0.000001
+    from (
+      select e.product_id, p.place, sum(p.sign * e.pool_quantity)::bigint as quantity,
+        sum(p.sign * e.pool_value)::bigint as value, min(p.type) as type
+      from entry e
+      cross join lateral (values (e.source, e.source_type, -1), (e.destination, e.destination_type, 1))
+        p (place, type, sign)
+      where closes and e.type in ('cost', 'carry') and p.place is not null
+      group by e.product_id, p.place
+    ) c
+    cross join lateral valuation.pool_at(run.report_number, c.place,
+      case when c.type = 'goods_receipt' then c.place end, c.product_id) a
+    order by c.place, c.product_id
+  )
+  insert into valuation.report_late_entry (report_id, stock_movement_id, product_id, quantity, value, day)
+  select target.id, e.stock_movement_id, e.product_id, e.quantity, e.value * 0.000001, l.day
+  from entry e cross join lateral valuation.day_of(e.stock_movement_id) l (day)
+  where run.after_day is not null and e.type = 'cost' and l.day <= run.after_day
+  order by e.sequence;
+end
+$function$;
+grant execute on function valuation.keep_entries(valuation.report,valuation.run,boolean) to service_writer;
+comment on function valuation.keep_entries(valuation.report,valuation.run,boolean) is 'Calculates a report that is not closed, and stores states of products, faults and late entries. When it closes, also costs of movements, and goods in orders, returns and receipts that changed in its period, with the value that comes back with them.';
+
+CREATE OR REPLACE FUNCTION valuation.keep_heads()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  changing constant text[] := '{secret,retired_at}';
+begin
+  if tg_table_name = 'signing_key' and tg_op = 'UPDATE' and to_jsonb(old) ->> 'retired_at' is null
+    and to_jsonb(new) - changing = to_jsonb(old) - changing then
+    return new;
+  end if;
+  raise exception 'Signed heads of reports and the keys that signed them are kept for ever.'
+    using errcode = 'restrict_violation';
+end
+$function$;
+comment on function valuation.keep_heads() is 'Trigger before a head or a key that signs heads is updated or deleted, by any role: refuses it. A key can be encrypted again until it retires, and retires once.';
+
 CREATE OR REPLACE FUNCTION valuation.keep_lines()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -40232,27 +48192,6 @@ begin
 end
 $function$;
 comment on function valuation.keep_lines() is 'Trigger after lines of goods receipts were inserted, by any role: refuses it if a closed stock valuation report counts the receipt. User error PERIOD_CLOSED.';
-
-CREATE OR REPLACE FUNCTION valuation.keep_places(report_id uuid, run valuation.run)
- RETURNS void
- LANGUAGE sql
- SET search_path TO 'pg_catalog', 'pg_temp'
-BEGIN ATOMIC
- INSERT INTO valuation.report_outside (report_id, place_type, place, product_id, quantity, value)  SELECT keep_places.report_id AS report_id,
-             o.place_type,
-             o.place,
-             o.product_id,
-             o.quantity,
-             o.value
-            FROM valuation.outside_of(keep_places.run) o(place_type, place, product_id, quantity, value);
- INSERT INTO valuation.counted_receipt (goods_receipt_id, report_id)  SELECT DISTINCT r.id,
-             keep_places.report_id AS report_id
-            FROM (valuation.report_outside o
-              JOIN erp.goods_receipt r ON ((r.id = (o.place)::uuid)))
-           WHERE ((o.report_id = keep_places.report_id) AND (o.place_type = 'goods_receipt'::text)) ON CONFLICT DO NOTHING;
-END;
-grant execute on function valuation.keep_places(uuid,valuation.run) to service_writer;
-comment on function valuation.keep_places(uuid,valuation.run) is 'Stores the goods in orders, returns and receipts that changed in the period of a report, with the value that comes back with them. Locks the goods receipts that it counts.';
 
 CREATE OR REPLACE FUNCTION valuation.keep_prices()
  RETURNS trigger
@@ -40318,6 +48257,20 @@ end
 $function$;
 comment on function valuation.keep_report_parts() is 'Trigger after parts of reports were inserted, updated or deleted, by any role: refuses it if their report is closed.';
 
+CREATE OR REPLACE FUNCTION valuation.keep_signed_days()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if exists (select from valuation.head h where h.signed_at > new.closed_at) then
+    raise serialization_failure using message = 'A head was signed meanwhile: try again.';
+  end if;
+  return null;
+end
+$function$;
+comment on function valuation.keep_signed_days() is 'Trigger after a report was closed, by any role: refuses it if a head was signed since its transaction began, because the head should perhaps name it. The transaction can be tried again.';
+
 CREATE OR REPLACE FUNCTION valuation.keep_tax_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -40374,6 +48327,7 @@ CREATE OR REPLACE FUNCTION valuation.lock_shared()
 BEGIN ATOMIC
  SELECT pg_advisory_xact_lock_shared(hashtextextended('valuation'::text, (41)::bigint)) AS pg_advisory_xact_lock_shared;
 END;
+grant execute on function valuation.lock_shared() to service_keeper;
 grant execute on function valuation.lock_shared() to service_writer;
 comment on function valuation.lock_shared() is 'Keeps reports from being closed until the end of the transaction, and waits for one that is.';
 
@@ -40493,6 +48447,43 @@ BEGIN ATOMIC
 END;
 grant execute on function valuation.newest_report() to service_writer;
 comment on function valuation.newest_report() is 'Returns the closed report that the open period follows; null before the first. Reports that are void do not count.';
+
+CREATE OR REPLACE FUNCTION valuation.next_head(moment timestamp with time zone)
+ RETURNS TABLE(day date, report_number integer, report_hash text, previous_hash text, signing_key_id uuid, secret text, text text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH last AS (
+          SELECT h.day,
+             valuation.digest(h.signature) AS hash
+            FROM valuation.head h
+           ORDER BY h.day DESC
+          LIMIT 1
+         )
+  SELECT d.day,
+     r.number,
+     r.hash,
+     d.previous_hash,
+     k.id,
+     k.secret,
+     valuation.head_text(k.id, d.day, r.number, r.hash, d.previous_hash, date_trunc('second'::text, next_head.moment)) AS head_text
+    FROM ((( SELECT (COALESCE(( SELECT l.day
+                    FROM last l), (erp.local_date(next_head.moment) - 2)) + 1) AS day,
+             ( SELECT l.hash
+                    FROM last l) AS previous_hash) d
+      CROSS JOIN LATERAL ( SELECT r_1.number,
+             r_1.hash
+            FROM valuation.report r_1
+           WHERE (r_1.closed_at <= erp.end_of_day(d.day))
+           ORDER BY r_1.number DESC
+          LIMIT 1) r)
+      LEFT JOIN valuation.signing_key k ON ((k.retired_at IS NULL)))
+   WHERE (d.day < erp.local_date(next_head.moment));
+END;
+alter function valuation.next_head(timestamp with time zone) owner to service_keeper;
+grant execute on function valuation.next_head(timestamp with time zone) to service_worker;
+comment on function valuation.next_head(timestamp with time zone) is 'Returns the head that has to be signed next, with the secret of the key; no row when none is due. The first day is yesterday, if a report has been closed by then. Each later day has one. The key, its secret and the text are null before there is a key. The moment is now by the clock of the process that signs.';
 
 CREATE OR REPLACE FUNCTION valuation.outside(method text, upto bigint, products uuid[] DEFAULT NULL::uuid[], day date DEFAULT NULL::date)
  RETURNS TABLE(place_type text, place text, product_id uuid, quantity bigint, value numeric)
@@ -40791,6 +48782,47 @@ END;
 grant execute on function valuation.report_hash(valuation.report) to service_writer;
 comment on function valuation.report_hash(valuation.report) is 'Hash of a closed report: of a JSON array without spaces, of strings or null. The first is "stock valuation report 1". Number, day, number of the ledger, method, currency, quantity and value follow. Then come the moment of closing in UTC and the number of the void report that it replaces. The last are the hashes of the lines, of the state, and of the report before.';
 
+CREATE OR REPLACE FUNCTION valuation.require_short_period(after valuation.report, upto bigint, field text[], most bigint DEFAULT 400000)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  last_day date;
+begin
+  -- Without a time limit, as in SQL, a period may have any length
+  if current_setting('statement_timeout') = '0' or upto - coalesce(after.sequence, 0) <= most then
+    return;
+  end if;
+  last_day := (
+    select erp.local_date(m.created_at) - 1
+    from ledger.movement_sequence s join ledger.stock_movement m on m.id = s.movement_id
+    where s.sequence > coalesce(after.sequence, 0) + most order by s.sequence limit 1
+  );
+  perform mutation.refuse('PERIOD_TOO_LONG',
+    format('The period has more than %s stock movements. Close an earlier day first.', most), field,
+    jsonb_strip_nulls(jsonb_build_object('maximum', most, 'referenceDate',
+      case when after.reference_date is null or last_day > after.reference_date then last_day end)));
+end
+$function$;
+grant execute on function valuation.require_short_period(valuation.report,bigint,text[],bigint) to service_writer;
+comment on function valuation.require_short_period(valuation.report,bigint,text[],bigint) is 'Refuses to calculate a period that may take longer than a mutation, by the numbers of the ledger. The period reaches from a closed report, or null, up to a number. The details have the latest day that can be closed before, if there is one. User error PERIOD_TOO_LONG.';
+
+CREATE OR REPLACE FUNCTION valuation.rotate_signing_key(id uuid, public_key text, secret text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  update valuation.signing_key k set retired_at = date_trunc('second', now()), secret = null
+  where k.retired_at is null;
+  perform valuation.add_signing_key(id, public_key, secret);
+  perform auth.note_event('valuation_key.rotated', id::text);
+end
+$function$;
+comment on function valuation.rotate_signing_key(uuid,text,text) is 'Lets a new key sign heads. Erases the secret of the one before; its public key stays.';
+
 CREATE OR REPLACE FUNCTION valuation.run_of(method text, upto bigint, products uuid[], day date)
  RETURNS valuation.run
  LANGUAGE sql
@@ -41017,6 +49049,12 @@ declare
 begin
   if not auth.has_scope('valuation:read') then
     return;
+  elsif num_nonnulls(day, upto) > 1 then
+    raise exception 'A day and a number exclude each other.' using errcode = 'UE010';
+  elsif upto > coalesce(
+    (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0
+  ) then
+    raise exception 'No movement has this number yet.' using errcode = 'UE011';
   end if;
   run := valuation.run_of(coalesce(wanted, valuation.method_on(last_day)),
     coalesce(upto, valuation.cut(last_day)), products, case when upto is null then last_day end);
@@ -41035,7 +49073,7 @@ end
 $function$;
 alter function valuation.stock_value(date,bigint,text,uuid,uuid[]) owner to service_writer;
 grant execute on function valuation.stock_value(date,bigint,text,uuid,uuid[]) to service_api;
-comment on function valuation.stock_value(date,bigint,text,uuid,uuid[]) is 'Returns the units and their value at the end of a day, or up to a number of the ledger; by default now. Of one warehouse if it is given, and of the given products, or all. Without a method, the day has its own. Empty without the scope valuation:read.';
+comment on function valuation.stock_value(date,bigint,text,uuid,uuid[]) is 'Returns the units and their value at the end of a day, or up to a number of the ledger; by default now. Of one warehouse if it is given, and of the given products, or all. Without a method, the day has its own. Refuses a day with a number by SQLSTATE UE010, and a number that no movement has yet by UE011. Empty without the scope valuation:read.';
 
 CREATE OR REPLACE FUNCTION valuation.total_report(report_id uuid)
  RETURNS void

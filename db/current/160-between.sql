@@ -1,3 +1,0 @@
--- What lies between the parts of issue 42
---!include erp/settle_order.sql
---!include erp/upsert_orders.sql

@@ -93,7 +93,7 @@ describe("an order with returns", () => {
     const { fulfillment } = await shop.fulfill(order.fulfillmentOrders[0]!);
     const completed = await shop.mutate("orderCancel", { id: order.id });
     assert.deepEqual(refusals(completed), [["INVALID_STATE_TRANSITION", null]]);
-    assert.deepEqual(completed.userErrors[0].details, { state: "completed", allowedActions: ["return"] });
+    assert.deepEqual(completed.userErrors[0].details, { state: "completed", allowedActions: ["reopen", "return"] });
     // Reopened by the cancelled shipment, then cancelled itself
     assert.deepEqual((await shop.cancel(fulfillment.id)).userErrors, []);
     const reopened = await shop.mutate("returnOrderCreate", {
@@ -103,7 +103,7 @@ describe("an order with returns", () => {
     assert.equal(reopened.userErrors[0].details.returnable, 0);
     await shop.succeed("orderCancel", { id: order.id });
     const shipping = await shop.ship(order);
-    assert.deepEqual(shipping.userErrors[0].details, { state: "cancelled", allowedActions: [] });
+    assert.deepEqual(shipping.userErrors[0].details, { state: "cancelled", allowedActions: ["reopen"] });
   });
 
   it("that was cancelled although its parcel had left takes the parcel back, and stays cancelled", async () => {

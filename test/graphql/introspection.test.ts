@@ -23,7 +23,7 @@ describe("introspection", () => {
       const { status, body } = await ask(all);
       assert.equal(status, 200);
       assert.ok(body.data.__schema.types.length > 200);
-      assert.ok(body.extensions.cost.requested > 50 && body.extensions.cost.requested < 500);
+      assert.ok(body.extensions.cost.requested > 50 && body.extensions.cost.requested < 1_000);
     }
   });
 
@@ -61,7 +61,7 @@ describe("introspection", () => {
     assert.equal(await cost('{ __type(name: "Tag") { name } }'), 2);
     const names = await cost("{ __schema { types { name } } }");
     const fields = await cost("{ __schema { types { name fields { name args { name } } } } }");
-    assert.ok(names < 10 && fields > names + 10, `${names} ${fields}`);
+    assert.ok(names < 20 && fields > names + 10, `${names} ${fields}`);
     const nested =
       "{ __schema { types { fields { type { fields { type { possibleTypes { fields { name } } } } } } } } }";
     const again = await ask(nested);

@@ -175,8 +175,8 @@ test("nothing is imported unless it is asked for", () => {
     "erase_retired_keys",
     "close_ledger",
     "expire_batches",
-    "sign_valuation_heads",
     "expire_reservations",
+    "sign_valuation_heads",
   ]);
   assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);
 });

@@ -82,7 +82,7 @@ describe("one order and 20 clients", () => {
     for (const { userErrors } of refused)
       assert.deepEqual(
         [userErrors[0].code, userErrors[0].details],
-        ["INVALID_STATE_TRANSITION", { state: "completed", allowedActions: [] }],
+        ["INVALID_STATE_TRANSITION", { state: "completed", allowedActions: ["reopen", "return"] }],
       );
     assert.deepEqual((await shop.stateOf(order)).shipped, [7]);
     assert.equal(await shop.stockAt("nail", "A-1"), 993);

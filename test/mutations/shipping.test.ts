@@ -393,24 +393,30 @@ describe("orderShipmentComplete refuses", () => {
     assert.deepEqual(payload.userErrors[0].details, { state: "open", allowedActions: ["cancel", "process"] });
   });
 
-  for (const state of ["completed", "cancelled"]) {
+  for (const [state, allowedActions] of [
+    ["completed", ["reopen", "return"]],
+    ["cancelled", ["reopen"]],
+  ] as const) {
     it(`an order that is ${state}`, async () => {
       await shop.store("nail", "A-1", 9);
       const { userErrors } = await refused(await shop.order([nails(2)], [], { state }));
       assert.deepEqual(
         [userErrors[0].code, userErrors[0].details],
-        ["INVALID_STATE_TRANSITION", { state, allowedActions: [] }],
+        ["INVALID_STATE_TRANSITION", { state, allowedActions }],
       );
     });
   }
 
-  for (const deliveryState of ["cancelled", "returned"]) {
+  for (const [deliveryState, allowedActions] of [
+    ["cancelled", ["reopen"]],
+    ["returned", []],
+  ] as const) {
     it(`a delivery that is ${deliveryState}`, async () => {
       await shop.store("nail", "A-1", 9);
       const { userErrors } = await refused(await shop.order([nails(2)], [], { deliveryState }));
       assert.deepEqual(
         [userErrors[0].code, userErrors[0].details],
-        ["INVALID_STATE_TRANSITION", { state: deliveryState, allowedActions: [] }],
+        ["INVALID_STATE_TRANSITION", { state: deliveryState, allowedActions }],
       );
     });
   }

@@ -31727,7 +31727,9 @@ begin
     return from_state;
   elsif received <= 0 then
     return case when from_state in ('returned', 'returned_partially') then erp.next_state('order_delivery',
-      case when is_all_shipped then 'unreturn' else 'unreturn_partially' end, from_state)
+      -- A reopened order waits for more to be shipped
+      case when is_all_shipped and present.state <> 'in_progress' then 'unreturn'
+        else 'unreturn_partially' end, from_state)
       else from_state end;
   elsif coalesce(from_state, 'open') = 'open' then
     -- Shipped by a program that sets no delivery state
@@ -41667,6 +41669,7 @@ BEGIN ATOMIC
       LEFT JOIN pg_snapshot_xip(open_writers.seen) o(id) ON (((((o.id)::text)::bigint & '4294967295'::bigint) = ((h.transactionid)::text)::bigint)));
 END;
 grant execute on function ledger.open_writers(pg_snapshot) to service_ledger;
+grant execute on function ledger.open_writers(pg_snapshot) to service_registrar;
 comment on function ledger.open_writers(pg_snapshot) is 'Returns the least number of the transactions that were open in a snapshot and may book stock in this database. If they have no number yet, it is the first one after the snapshot. Null while none may book. Transactions of other databases do not matter, although they have numbers of the same sequence.';
 
 CREATE OR REPLACE FUNCTION ledger.order_amounts(order_id uuid, tax_status text)
@@ -42279,18 +42282,24 @@ begin
   perform mutation.refuse(found.over);
   perform mutation.refuse(found.short);
   -- A bin and a batch that lies in it must not promise the same units
-  perform mutation.refuse((
-    select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK', format('%s of these %s units are promised by '
-        || 'reservations that name a bin or a batch.', u.units, l.quantity),
-      mutation.path('lines', l.ordinality, 'quantity'),
-      jsonb_build_object('available', greatest(l.quantity - u.units, 0), 'requested', l.quantity))
-      order by l.ordinality)
-    from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
-    cross join lateral (
-      select ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality])
-        - ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality - 1]) as units
-    ) u
-    where num_nonnulls(l.bin_location_id, l.batch_id) > 0 and not p.allows_backorders and u.units > 0));
+  if exists (
+    select from unnest(lines) l join erp.batch b on b.product_id = l.product_id
+    where num_nonnulls(l.bin_location_id, l.batch_id) > 0
+  ) then
+    perform mutation.refuse((
+      select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
+        format('%s of these %s units are promised by reservations that name a bin or a batch.',
+          u.units, l.quantity),
+        mutation.path('lines', l.ordinality, 'quantity'),
+        jsonb_build_object('available', greatest(l.quantity - u.units, 0), 'requested', l.quantity))
+        order by l.ordinality)
+      from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
+      cross join lateral (
+        select ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality])
+          - ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality - 1]) as units
+      ) u
+      where num_nonnulls(l.bin_location_id, l.batch_id) > 0 and not p.allows_backorders and u.units > 0));
+  end if;
 end
 $function$;
 grant execute on function ledger.refuse_reservations(ledger.reservation_line[]) to service_ledger;

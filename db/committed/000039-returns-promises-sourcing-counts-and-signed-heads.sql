@@ -1,8 +1,10 @@
 --! Previous: sha1:60c44f2d970f2169cbf72d3ede4136c8112e5f49
---! Hash: sha1:c0229bedefd969df5cb63906387bdc37b517a5f2
+--! Hash: sha1:0e04c442daff3c5f02edef63f0d043f804340f8d
 --! Message: returns promises sourcing counts and signed heads
 
 --! split: 90-heads.sql
+--! Message: returns promises sourcing counts and signed heads
+
 -- Heads of the chain of stock valuation reports, signed once a day
 drop view if exists api_unstable.stock_valuation_heads, api_unstable.stock_valuation_signing_keys;
 drop view if exists valuation.proof;
@@ -417,7 +419,7 @@ comment on function ledger.open_writers(pg_snapshot) is
   'Returns the least number of the transactions that were open in a snapshot and may book stock in this '
   'database. If they have no number yet, it is the first one after the snapshot. Null while none may book. '
   'Transactions of other databases do not matter, although they have numbers of the same sequence.';
-grant execute on function ledger.open_writers(pg_snapshot) to service_ledger;
+grant execute on function ledger.open_writers(pg_snapshot) to service_ledger, service_registrar;
 
 create or replace function ledger.settled_until(seen pg_snapshot) returns timestamptz
 -- Volatile, to look at what was committed after the snapshot. Not in parallel, because it makes a setting
@@ -467,7 +469,7 @@ comment on function ledger.settled_until(pg_snapshot) is
   'database that may write stock. In other isolations, and on a standby, it is older than all transactions '
   'of the server. Late counts, and movements that are inserted with a moment of their own, can still come. '
   'The answer holds for the whole transaction.';
-grant execute on function ledger.settled_until(pg_snapshot) to service_ledger;
+grant execute on function ledger.settled_until(pg_snapshot) to service_ledger, service_registrar;
 --! EndIncluded ledger/settled_until.sql
 --! Included valuation/stock_value.sql
 create or replace function valuation.stock_value(
@@ -3050,7 +3052,9 @@ begin
     return from_state;
   elsif received <= 0 then
     return case when from_state in ('returned', 'returned_partially') then erp.next_state('order_delivery',
-      case when is_all_shipped then 'unreturn' else 'unreturn_partially' end, from_state)
+      -- A reopened order waits for more to be shipped
+      case when is_all_shipped and present.state <> 'in_progress' then 'unreturn'
+        else 'unreturn_partially' end, from_state)
       else from_state end;
   elsif coalesce(from_state, 'open') = 'open' then
     -- Shipped by a program that sets no delivery state
@@ -6876,18 +6880,24 @@ begin
   perform mutation.refuse(found.over);
   perform mutation.refuse(found.short);
   -- A bin and a batch that lies in it must not promise the same units
-  perform mutation.refuse((
-    select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK', format('%s of these %s units are promised by '
-        || 'reservations that name a bin or a batch.', u.units, l.quantity),
-      mutation.path('lines', l.ordinality, 'quantity'),
-      jsonb_build_object('available', greatest(l.quantity - u.units, 0), 'requested', l.quantity))
-      order by l.ordinality)
-    from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
-    cross join lateral (
-      select ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality])
-        - ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality - 1]) as units
-    ) u
-    where num_nonnulls(l.bin_location_id, l.batch_id) > 0 and not p.allows_backorders and u.units > 0));
+  if exists (
+    select from unnest(lines) l join erp.batch b on b.product_id = l.product_id
+    where num_nonnulls(l.bin_location_id, l.batch_id) > 0
+  ) then
+    perform mutation.refuse((
+      select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
+        format('%s of these %s units are promised by reservations that name a bin or a batch.',
+          u.units, l.quantity),
+        mutation.path('lines', l.ordinality, 'quantity'),
+        jsonb_build_object('available', greatest(l.quantity - u.units, 0), 'requested', l.quantity))
+        order by l.ordinality)
+      from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
+      cross join lateral (
+        select ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality])
+          - ledger.unmet_units(l.product_id, l.warehouse_id, lines[1 : l.ordinality - 1]) as units
+      ) u
+      where num_nonnulls(l.bin_location_id, l.batch_id) > 0 and not p.allows_backorders and u.units > 0));
+  end if;
 end
 $$;
 comment on function ledger.refuse_reservations(ledger.reservation_line[]) is

@@ -93,7 +93,10 @@ describe("an order with returns", () => {
     const { fulfillment } = await shop.fulfill(order.fulfillmentOrders[0]!);
     const completed = await shop.mutate("orderCancel", { id: order.id });
     assert.deepEqual(refusals(completed), [["INVALID_STATE_TRANSITION", null]]);
-    assert.deepEqual(completed.userErrors[0].details, { state: "completed", allowedActions: ["reopen", "return"] });
+    assert.deepEqual(completed.userErrors[0].details, {
+      state: "completed",
+      allowedActions: ["reopen", "return"],
+    });
     // Reopened by the cancelled shipment, then cancelled itself
     assert.deepEqual((await shop.cancel(fulfillment.id)).userErrors, []);
     const reopened = await shop.mutate("returnOrderCreate", {

@@ -1,3 +1,0 @@
--- What was found between the parts of issue 42 after they were committed
---!include erp/follow_returns.sql
---!include ledger/refuse_reservations.sql

@@ -1,10 +1,8 @@
 --! Previous: sha1:0e04c442daff3c5f02edef63f0d043f804340f8d
---! Hash: sha1:a661fb36ec082e1d93f9e99117eb218f495103e0
+--! Hash: sha1:f4e1cc314ff8673125c6055fb203af23ba5e0ab9
 --! Message: validate the rules of returns and states of stock
 
 --! split: 1-current.sql
---! Message: validate the rules of returns and states of stock
-
 -- Rules that were declared without reading the rows that were there
 alter table erp.bin_location validate constraint bin_location_stock_state_is_known;
 alter table erp.return_order validate constraint return_order_reference_length;

@@ -38405,11 +38405,10 @@ CREATE OR REPLACE FUNCTION ledger.allows_backorders(product_id uuid)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
-RETURN (SELECT p.allows_backorders FROM erp.product p WHERE (p.id = allows_backorders.product_id));
+RETURN (SELECT p.allows_backorders FROM erp.product p WHERE ((p.id = allows_backorders.product_id) AND (SELECT auth.has_scope(VARIADIC ARRAY['products:read'::text]) AS has_scope)));
 alter function ledger.allows_backorders(uuid) owner to service_ledger;
 grant execute on function ledger.allows_backorders(uuid) to service_api;
-grant execute on function ledger.allows_backorders(uuid) to service_writer;
-comment on function ledger.allows_backorders(uuid) is 'Returns whether units of a product may be reserved that are not there yet.';
+comment on function ledger.allows_backorders(uuid) is 'Returns whether units of a product may be reserved that are not there yet. Null without the scope products:read.';
 
 CREATE OR REPLACE FUNCTION ledger.amounts_of(prices numeric[], tax_rates numeric[], tax_status text)
  RETURNS TABLE(amount_total numeric, amount_net numeric)
@@ -39804,11 +39803,10 @@ CREATE OR REPLACE FUNCTION ledger.expected_units(product_id uuid, warehouse_id u
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
-RETURN (SELECT (COALESCE(sum(l.open_quantity), (0)::bigint))::integer AS "coalesce" FROM (erp.supplier_order_line_item l CROSS JOIN LATERAL (SELECT o_1.delivery_date, o_1.warehouse_id, o_1.state FROM erp.supplier_order o_1 WHERE (o_1.id = l.supplier_order_id) OFFSET 0) o) WHERE ((l.product_id = expected_units.product_id) AND (l.open_quantity > 0) AND (o.state = ANY (ARRAY['open'::text, 'sent'::text, 'confirmed'::text, 'partially_delivered'::text])) AND ((expected_units.warehouse_id IS NULL) OR (o.warehouse_id = expected_units.warehouse_id)) AND (GREATEST(erp.local_date(COALESCE(l.expected_delivery_date, o.delivery_date)), erp.local_date(ledger.moment_of_statement())) <= COALESCE(expected_units.day, erp.local_date(ledger.moment_of_statement()))) AND (COALESCE(l.expected_delivery_date, o.delivery_date) IS NOT NULL)));
+RETURN (SELECT (COALESCE(sum(l.open_quantity), (0)::bigint))::integer AS "coalesce" FROM (erp.supplier_order_line_item l CROSS JOIN LATERAL (SELECT o_1.delivery_date, o_1.warehouse_id, o_1.state FROM erp.supplier_order o_1 WHERE (o_1.id = l.supplier_order_id) OFFSET 0) o) WHERE ((l.product_id = expected_units.product_id) AND (l.open_quantity > 0) AND (SELECT auth.has_scope(VARIADIC ARRAY['supplier_orders:read'::text]) AS has_scope) AND (o.state = ANY (ARRAY['open'::text, 'sent'::text, 'confirmed'::text, 'partially_delivered'::text])) AND ((expected_units.warehouse_id IS NULL) OR (o.warehouse_id = expected_units.warehouse_id)) AND (GREATEST(erp.local_date(COALESCE(l.expected_delivery_date, o.delivery_date)), erp.local_date(ledger.moment_of_statement())) <= COALESCE(expected_units.day, erp.local_date(ledger.moment_of_statement()))) AND (COALESCE(l.expected_delivery_date, o.delivery_date) IS NOT NULL)));
 alter function ledger.expected_units(uuid,uuid,date) owner to service_ledger;
 grant execute on function ledger.expected_units(uuid,uuid,date) to service_api;
-grant execute on function ledger.expected_units(uuid,uuid,date) to service_writer;
-comment on function ledger.expected_units(uuid,uuid,date) is 'Returns the units of a product that open supplier orders bring until a day: to a warehouse, or to any. A line counts by its own date, or by the date of its order; overdue ones from today on.';
+comment on function ledger.expected_units(uuid,uuid,date) is 'Returns the units of a product that open supplier orders bring until a day: to a warehouse, or to any. A line counts by its own date, or by the date of its order; overdue ones from today on. 0 without the scope supplier_orders:read.';
 
 CREATE OR REPLACE FUNCTION ledger.expire_reservations(product_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS integer
@@ -41329,11 +41327,10 @@ CREATE OR REPLACE FUNCTION ledger.missing_units(reservation_id uuid)
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
-RETURN (SELECT (LEAST((r.open_quantity)::bigint, GREATEST((0)::bigint, max((- f.units)))))::integer AS "least" FROM (erp.stock_reservation r CROSS JOIN LATERAL unnest(ledger.free_units(ROW(r.product_id, r.warehouse_id, r.bin_location_id, r.quantity, r.batch_id, r.order_line_item_id)::ledger.reservation_line)) WITH ORDINALITY f(units, nth)) WHERE ((r.id = missing_units.reservation_id) AND (f.nth <> 2)) GROUP BY r.id);
+RETURN (SELECT (LEAST((r.open_quantity)::bigint, GREATEST((0)::bigint, max((- f.units)))))::integer AS "least" FROM (erp.stock_reservation r CROSS JOIN LATERAL unnest(ledger.free_units(ROW(r.product_id, r.warehouse_id, r.bin_location_id, r.quantity, r.batch_id, r.order_line_item_id)::ledger.reservation_line)) WITH ORDINALITY f(units, nth)) WHERE ((r.id = missing_units.reservation_id) AND (f.nth <> 2) AND (SELECT auth.has_scope(VARIADIC ARRAY['stocks:read'::text]) AS has_scope)) GROUP BY r.id);
 alter function ledger.missing_units(uuid) owner to service_ledger;
 grant execute on function ledger.missing_units(uuid) to service_api;
-grant execute on function ledger.missing_units(uuid) to service_writer;
-comment on function ledger.missing_units(uuid) is 'Returns how many units of a reservation are no longer at its place, or of its batch, at most its open ones.';
+comment on function ledger.missing_units(uuid) is 'Returns how many units of a reservation are no longer at its place, or of its batch, at most its open ones. Null without the scope stocks:read.';
 
 CREATE OR REPLACE FUNCTION ledger.moment()
  RETURNS timestamp with time zone

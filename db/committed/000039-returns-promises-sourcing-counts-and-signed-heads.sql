@@ -1,8 +1,10 @@
 --! Previous: sha1:60c44f2d970f2169cbf72d3ede4136c8112e5f49
---! Hash: sha1:0e04c442daff3c5f02edef63f0d043f804340f8d
+--! Hash: sha1:d1f1edbdb640347c6831dfb0c1dec695ea0826bb
 --! Message: returns promises sourcing counts and signed heads
 
 --! split: 90-heads.sql
+--! Message: returns promises sourcing counts and signed heads
+
 --! Message: returns promises sourcing counts and signed heads
 
 -- Heads of the chain of stock valuation reports, signed once a day
@@ -7080,11 +7082,15 @@ create or replace trigger keep_reservations after update of warehouse_id on erp.
 --! Included ledger/allows_backorders.sql
 create or replace function ledger.allows_backorders(product_id uuid) returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp
-return (select p.allows_backorders from erp.product p where p.id = allows_backorders.product_id);
+return (
+  select p.allows_backorders from erp.product p
+  where p.id = allows_backorders.product_id and (select auth.has_scope('products:read'))
+);
 comment on function ledger.allows_backorders(uuid) is
-  'Returns whether units of a product may be reserved that are not there yet.';
+  'Returns whether units of a product may be reserved that are not there yet. Null without the scope '
+  'products:read.';
 select api_meta.give('ledger.allows_backorders(uuid)', 'service_ledger');
-grant execute on function ledger.allows_backorders(uuid) to service_api, service_writer;
+grant execute on function ledger.allows_backorders(uuid) to service_api;
 --! EndIncluded ledger/allows_backorders.sql
 --! Included ledger/expected_units.sql
 create or replace function ledger.expected_units(product_id uuid, warehouse_id uuid, day date)
@@ -7098,6 +7104,7 @@ return (
     where o.id = l.supplier_order_id offset 0
   ) o
   where l.product_id = expected_units.product_id and l.open_quantity > 0
+    and (select auth.has_scope('supplier_orders:read'))
     and o.state in ('open', 'sent', 'confirmed', 'partially_delivered')
     and (expected_units.warehouse_id is null or o.warehouse_id = expected_units.warehouse_id)
     -- What is overdue may come today, at the earliest
@@ -7108,11 +7115,12 @@ return (
 );
 comment on function ledger.expected_units(uuid, uuid, date) is
   'Returns the units of a product that open supplier orders bring until a day: to a warehouse, or to any. A '
-  'line counts by its own date, or by the date of its order; overdue ones from today on.';
+  'line counts by its own date, or by the date of its order; overdue ones from today on. 0 without the '
+  'scope supplier_orders:read.';
 select api_meta.plan_by_index('ledger.expected_units(uuid, uuid, date)');
 select api_meta.give('ledger.expected_units(uuid, uuid, date)', 'service_ledger');
 revoke execute on function ledger.expected_units(uuid, uuid, date) from public;
-grant execute on function ledger.expected_units(uuid, uuid, date) to service_api, service_writer;
+grant execute on function ledger.expected_units(uuid, uuid, date) to service_api;
 --! EndIncluded ledger/expected_units.sql
 --! Included ledger/missing_units.sql
 create or replace function ledger.missing_units(reservation_id uuid) returns integer
@@ -7123,16 +7131,16 @@ return (
   cross join lateral unnest(ledger.free_units(row (r.product_id, r.warehouse_id, r.bin_location_id,
     r.quantity, r.batch_id, r.order_line_item_id)::ledger.reservation_line)) with ordinality f (units, nth)
   -- The second is of no place
-  where r.id = missing_units.reservation_id and f.nth <> 2
+  where r.id = missing_units.reservation_id and f.nth <> 2 and (select auth.has_scope('stocks:read'))
   group by r.id
 );
 comment on function ledger.missing_units(uuid) is
   'Returns how many units of a reservation are no longer at its place, or of its batch, at most its open '
-  'ones.';
+  'ones. Null without the scope stocks:read.';
 select api_meta.plan_by_index('ledger.missing_units(uuid)');
 select api_meta.give('ledger.missing_units(uuid)', 'service_ledger');
 revoke execute on function ledger.missing_units(uuid) from public;
-grant execute on function ledger.missing_units(uuid) to service_api, service_writer;
+grant execute on function ledger.missing_units(uuid) to service_api;
 --! EndIncluded ledger/missing_units.sql
 --! Included api/stock_reservation_state.sql
 do $$

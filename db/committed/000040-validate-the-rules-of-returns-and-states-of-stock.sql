@@ -1,5 +1,5 @@
---! Previous: sha1:0e04c442daff3c5f02edef63f0d043f804340f8d
---! Hash: sha1:f4e1cc314ff8673125c6055fb203af23ba5e0ab9
+--! Previous: sha1:d1f1edbdb640347c6831dfb0c1dec695ea0826bb
+--! Hash: sha1:2076230238d3e4e24a79df3864c70796003b8a9f
 --! Message: validate the rules of returns and states of stock
 
 --! split: 1-current.sql

@@ -47,11 +47,13 @@ const nodeOf = (connection: GraphQLObjectType): GraphQLObjectType => {
   const edge = getNamedType(connection.getFields().edges!.type) as GraphQLObjectType;
   return getNamedType(edge.getFields().node!.type) as GraphQLObjectType;
 };
-/** Whether a field is a list of rows with ids, which no argument has to limit. */
-export const isList = ({ type, args }: GraphQLField<unknown, unknown>): boolean =>
-  getNamedType(type).name.endsWith("Connection") &&
-  !args.some(isRequiredArgument) &&
-  isNode(nodeOf(getNamedType(type) as GraphQLObjectType));
+const isList = ({ type }: GraphQLField<unknown, unknown>): boolean =>
+  getNamedType(type).name.endsWith("Connection");
+/** Whether a field lists rows with ids, without an argument that has to limit them. */
+export const isWholeList = (field: GraphQLField<unknown, unknown>): boolean =>
+  isList(field) &&
+  !field.args.some(isRequiredArgument) &&
+  isNode(nodeOf(getNamedType(field.type) as GraphQLObjectType));
 const isNode = (type: GraphQLObjectType) => type.getInterfaces().some(({ name }) => name === "Node");
 
 class Maker {
@@ -69,7 +71,7 @@ class Maker {
 
   make(idsOf: (list: string) => readonly string[]): RandomExport {
     const roots = Object.values(this.#schema.getQueryType()!.getFields()).filter(
-      (field) => isList(field) && !moving.has(field.name),
+      (field) => isWholeList(field) && !moving.has(field.name),
     );
     const field = this.#random.oneOf(roots);
     const ids = idsOf(field.name);
@@ -121,7 +123,8 @@ class Maker {
   #parts(type: GraphQLObjectType, depth: number, standing: Part["kind"]): Part[] {
     const isForValues = standing === "values";
     const fields = Object.values(type.getFields()).filter((field) => {
-      if (field.args.some(isRequiredArgument)) return false;
+      // A value in the past needs one of two arguments
+      if (field.args.some((arg) => isRequiredArgument(arg) || arg.name === "moment")) return false;
       if (isLeafType(getNamedType(field.type))) return true;
       if (!isObjectType(getNamedType(field.type)) || depth === 0) return false;
       return !isList(field) || (!isForValues && isNode(type));

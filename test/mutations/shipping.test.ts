@@ -407,19 +407,15 @@ describe("orderShipmentComplete refuses", () => {
     });
   }
 
-  for (const [deliveryState, allowedActions] of [
-    ["cancelled", ["reopen"]],
-    ["returned", []],
-  ] as const) {
-    it(`a delivery that is ${deliveryState}`, async () => {
-      await shop.store("nail", "A-1", 9);
-      const { userErrors } = await refused(await shop.order([nails(2)], [], { deliveryState }));
-      assert.deepEqual(
-        [userErrors[0].code, userErrors[0].details],
-        ["INVALID_STATE_TRANSITION", { state: deliveryState, allowedActions }],
-      );
-    });
-  }
+  it("a delivery that is cancelled", async () => {
+    await shop.store("nail", "A-1", 9);
+    const deliveryState = "cancelled";
+    const { userErrors } = await refused(await shop.order([nails(2)], [], { deliveryState }));
+    assert.deepEqual(
+      [userErrors[0].code, userErrors[0].details],
+      ["INVALID_STATE_TRANSITION", { state: deliveryState, allowedActions: ["reopen"] }],
+    );
+  });
 
   it("a fulfillment order without a warehouse, and a default warehouse without a location", async () => {
     await shop.store("nail", "A-1", 9);

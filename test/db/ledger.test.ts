@@ -184,13 +184,22 @@ describe("the ledger", () => {
       const scopes =
         "batches:read stocks:read stocktake_results:read valuation:read orders:read products:read supplier_orders:read";
       await rows("select set_config('service.scopes', $1, false)", [scopes]);
+      // So that units of a reservation are missing, and each reader has something to read
+      await rows(
+        `update erp.batch set is_held = true where id = (
+           select r.batch_id from erp.stock_reservation r where r.open_quantity > 0 and r.batch_id is not null limit 1)`,
+      );
+      await rows(
+        "update erp.product set allows_backorders = true where id = (select id from erp.product limit 1)",
+      );
       const [ids] = await rows(
         `select o.id as "ORDER", f.id as "FULFILLMENT", m.product_id as "PRODUCT", b.batch_id as "BATCH",
            (select p.id from erp.product p where p.safety_stock > 0 limit 1) as "KEPTBACK",
            (select w.id from erp.warehouse w where w.code = 'HAM') as "WAREHOUSE",
            (select p.id from erp.product p where p.allows_backorders limit 1) as "BACKORDERS",
            (select l.product_id from erp.supplier_order_line_item l join erp.supplier_order p on p.id = l.supplier_order_id
-            where l.open_quantity > 0 and p.delivery_date is not null and p.state in ('open', 'sent', 'confirmed') limit 1) as "EXPECTED",
+            where l.open_quantity > 0 and l.product_id is not null and coalesce(l.expected_delivery_date, p.delivery_date) is not null
+              and p.state in ('open', 'sent', 'confirmed', 'partially_delivered') limit 1) as "EXPECTED",
            (select r.id from erp.stock_reservation r where ledger.missing_units(r.id) > 0 limit 1) as "MISSING"
          from erp.fulfillment_line_item l join erp.fulfillment f on f.id = l.fulfillment_id
          join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id

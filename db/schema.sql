@@ -28816,7 +28816,7 @@ begin
     group by l.product_id, l.batch_id, o.order_id, p.id having sum(l.quantity) > 0
     order by l.product_id, l.batch_id
   loop
-    -- What was shipped without a batch may show one when it comes back
+    -- Units that left without a batch may come back with one
     untracked := case when found.batch_id is null then 0
       else least(found.quantity - found.known, found.untracked) end;
     if found.known + untracked < found.quantity and found.is_tracked then
@@ -31497,7 +31497,7 @@ begin
     case when present.is_all_shipped then 'ship' else 'ship_partially' end,
     coalesce(present.delivery_state, 'open'));
   if new_delivery_state = 'returned_partially' then
-    -- What was shipped may have come back, so that nothing is with the customer
+    -- Shipped units may have come back, so that the customer has none
     select erp.state_after_returns(o) into new_delivery_state from erp.sales_order o where o.id = order_id;
   end if;
   new_state := present.state;
@@ -31847,7 +31847,7 @@ begin
       join erp.stocktake_count c on c.sheet_id = take_counts.sheet_id and c.place = r.place
         and case when r.is_empty then c.quantity is null
           else c.product_id = r.product_id and c.batch_id is not distinct from r.batch_id end
-      -- What was counted in the same call goes before the rest of the place
+      -- Counts of the same call go before the rest of the place
       order by c.id, r.is_empty
     ) n
     where c.id = n.id
@@ -39631,7 +39631,7 @@ begin
     where s.open_quantity > 0
   ) x
   where r.id = x.id and x.left_over < x.open_quantity;
-  -- What is reserved elsewhere goes on, as far as the line still has units for it
+  -- Reservations elsewhere go on, as far as the line still has units for them
   perform ledger.fit_reservations(line_ids, 'consumed');
 end
 $function$;
@@ -42469,7 +42469,7 @@ CREATE OR REPLACE FUNCTION ledger.require_open_lines(order_line_item_ids uuid[])
  SET enable_seqscan TO 'off'
 AS $function$
 begin
-  -- What the lines have open must not change meanwhile
+  -- Open units of the lines must not change meanwhile
   perform ledger.lock_orders(array(
     select l.order_id from erp.sales_order_line_item l where l.id = any (order_line_item_ids)));
   if exists (
@@ -46315,7 +46315,7 @@ begin
       from unnest(planned) p
       join sourcing.needs(simulate_order.order_id) n on n.order_line_item_id = p.order_line_item_id
       union all
-      -- What the plan leaves out goes to the default warehouse
+      -- The default warehouse ships all that the plan leaves out
       select n.product_id, home, n.quantity - coalesce(p.quantity, 0)
       from sourcing.needs(simulate_order.order_id) n
       left join (select a.order_line_item_id, sum(a.quantity) as quantity from unnest(planned) a group by 1) p

@@ -1,8 +1,10 @@
 --! Previous: sha1:60c44f2d970f2169cbf72d3ede4136c8112e5f49
---! Hash: sha1:d1f1edbdb640347c6831dfb0c1dec695ea0826bb
+--! Hash: sha1:23a3c5ec19da724f3b63b51edca284e1cccfd032
 --! Message: returns promises sourcing counts and signed heads
 
 --! split: 90-heads.sql
+--! Message: returns promises sourcing counts and signed heads
+
 --! Message: returns promises sourcing counts and signed heads
 
 --! Message: returns promises sourcing counts and signed heads
@@ -3431,7 +3433,7 @@ begin atomic
     from unnest(lines) with ordinality w
     left join erp.return_order_line_item x on x.id = w.id and x.return_order_id = target
   ),
-  -- What the return claims already is claimed again
+  -- The return itself claims its own units again
   own as (
     select l.order_line_item_id, l.fulfillment_line_item_id,
       erp.claimed_units(o.state, l.quantity, l.received_quantity) as quantity
@@ -3671,7 +3673,7 @@ begin
     group by l.product_id, l.batch_id, o.order_id, p.id having sum(l.quantity) > 0
     order by l.product_id, l.batch_id
   loop
-    -- What was shipped without a batch may show one when it comes back
+    -- Units that left without a batch may come back with one
     untracked := case when found.batch_id is null then 0
       else least(found.quantity - found.known, found.untracked) end;
     if found.known + untracked < found.quantity and found.is_tracked then
@@ -6140,7 +6142,7 @@ begin
     where s.open_quantity > 0
   ) x
   where r.id = x.id and x.left_over < x.open_quantity;
-  -- What is reserved elsewhere goes on, as far as the line still has units for it
+  -- Reservations elsewhere go on, as far as the line still has units for them
   perform ledger.fit_reservations(line_ids, 'consumed');
 end
 $$;
@@ -6196,7 +6198,7 @@ grant execute on function ledger.expire_reservations(uuid[]) to service_writer, 
 create or replace function ledger.require_open_lines(order_line_item_ids uuid[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  -- What the lines have open must not change meanwhile
+  -- Open units of the lines must not change meanwhile
   perform ledger.lock_orders(array(
     select l.order_id from erp.sales_order_line_item l where l.id = any (order_line_item_ids)));
   if exists (
@@ -6798,7 +6800,7 @@ return (
     select n.bin, row_number() over (order by n.bin)::integer - 1 as nth from need n
     where n.batch is null and exists (select from need b where b.bin is null)
   ),
-  -- What is promised, less what lies there and can be sold, by bin and batch
+  -- Promised units less sellable units, by bin and batch
   lack as materialized (
     select n.bin, n.batch, n.units from need n
     union all
@@ -7107,7 +7109,7 @@ return (
     and (select auth.has_scope('supplier_orders:read'))
     and o.state in ('open', 'sent', 'confirmed', 'partially_delivered')
     and (expected_units.warehouse_id is null or o.warehouse_id = expected_units.warehouse_id)
-    -- What is overdue may come today, at the earliest
+    -- Overdue units may come today, at the earliest
     and greatest(erp.local_date(coalesce(l.expected_delivery_date, o.delivery_date)),
       erp.local_date(ledger.moment_of_statement()))
       <= coalesce(expected_units.day, erp.local_date(ledger.moment_of_statement()))
@@ -8100,7 +8102,7 @@ begin
       from unnest(planned) p
       join sourcing.needs(simulate_order.order_id) n on n.order_line_item_id = p.order_line_item_id
       union all
-      -- What the plan leaves out goes to the default warehouse
+      -- The default warehouse ships all that the plan leaves out
       select n.product_id, home, n.quantity - coalesce(p.quantity, 0)
       from sourcing.needs(simulate_order.order_id) n
       left join (select a.order_line_item_id, sum(a.quantity) as quantity from unnest(planned) a group by 1) p
@@ -10235,7 +10237,7 @@ begin
       join erp.stocktake_count c on c.sheet_id = take_counts.sheet_id and c.place = r.place
         and case when r.is_empty then c.quantity is null
           else c.product_id = r.product_id and c.batch_id is not distinct from r.batch_id end
-      -- What was counted in the same call goes before the rest of the place
+      -- Counts of the same call go before the rest of the place
       order by c.id, r.is_empty
     ) n
     where c.id = n.id
@@ -11285,7 +11287,7 @@ when not matched by source and o.topic in (select topic from d) then delete;
 -- Figures of stocktakes beside what their counts and movements say. Empty while they are right.
 create or replace view ledger.stocktake_proof with (security_invoker = true) as
 with figures (figure, id, stored, expected) as (
-  -- What was booked for a position is what its movement says
+  -- The movement of a position has the units that were booked for it
   select 'stocktake_line.booked_difference', l.id::text,
     concat_ws(' ', l.booked_difference, l.difference, s.number),
     concat_ws(' ', coalesce(f.quantity, 0), coalesce(f.quantity, 0), coalesce(b.reference, s.number))
@@ -11856,7 +11858,7 @@ begin
     case when present.is_all_shipped then 'ship' else 'ship_partially' end,
     coalesce(present.delivery_state, 'open'));
   if new_delivery_state = 'returned_partially' then
-    -- What was shipped may have come back, so that nothing is with the customer
+    -- Shipped units may have come back, so that the customer has none
     select erp.state_after_returns(o) into new_delivery_state from erp.sales_order o where o.id = order_id;
   end if;
   new_state := present.state;

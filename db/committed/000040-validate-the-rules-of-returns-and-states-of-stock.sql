@@ -1,5 +1,5 @@
---! Previous: sha1:d1f1edbdb640347c6831dfb0c1dec695ea0826bb
---! Hash: sha1:2076230238d3e4e24a79df3864c70796003b8a9f
+--! Previous: sha1:23a3c5ec19da724f3b63b51edca284e1cccfd032
+--! Hash: sha1:7c1a94d610f7c154a9b63eb150e360808b487e1f
 --! Message: validate the rules of returns and states of stock
 
 --! split: 1-current.sql

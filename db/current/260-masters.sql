@@ -170,3 +170,12 @@ create constraint trigger sales_channel_payment_method_is_kept after delete
 --!include api/product_stock_location_configurations_upsert.sql
 --!include erp/upsert_product_warehouse_configurations.sql
 --!include api/product_warehouse_configurations_upsert.sql
+
+-- The same for the upserts that were there
+--!include erp/upsert_suppliers.sql
+--!include api/batches_upsert.sql
+--!include api/customers_upsert.sql
+--!include api/orders_upsert.sql
+--!include api/products_upsert.sql
+--!include api/suppliers_upsert.sql
+--!include api/warehouses_upsert.sql

@@ -1,5 +1,3 @@
-import { Argument } from "@commander-js/extra-typings";
-import { resources } from "../bulk/resources.ts";
 import { examples } from "./program.ts";
 import type { Program } from "./program.ts";
 
@@ -51,7 +49,7 @@ function addFileCommands(erp: Program): void {
 
 ${ofClient} They need to write the resource, and bulk_operations.`,
     )
-    .addArgument(new Argument("<resource>", "what the rows are").choices(resources))
+    .argument("<resource>", "what the rows are, such as products or sales_channels: an upsert's name in SQL")
     .argument("<file>", "a .jsonl or .csv, perhaps with .gz behind; UTF-8, unless it has a byte order mark")
     .option("--charset <name>", "another charset, such as windows-1252")
     .addHelpText(...examples("import products products.csv"))

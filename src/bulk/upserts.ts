@@ -50,8 +50,8 @@ function makeUpsert(field: GraphQLField<unknown, unknown>): Upsert {
   const list = field.name.replace(/Upsert$/, "");
   const rowType = getNamedType(input.getFields()[list]!.type) as GraphQLInputObjectType;
   const encode = (row: unknown): string => {
-    const [rows] = Object.values(source.encode({ [list]: [row] })) as [unknown[]];
-    return serializeInput(rows[0]);
+    const [rows] = Object.values(source.encode({ [list]: [row] }) as Record<string, unknown[]>);
+    return serializeInput(rows![0]);
   };
   const { version, operation } = source;
   return { version, operation, rowType, read: (rows) => readRows(rows, rowType, encode) };

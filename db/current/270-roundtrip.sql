@@ -60,3 +60,8 @@ drop function if exists api_unstable.customers_tag_names(api_unstable.customers)
 --!include api/orders_upsert.sql
 --!include api/suppliers_upsert.sql
 --!include api/batches_upsert.sql
+
+-- Rows with their nested lists, so that lines of an export can be rows of an upsert
+comment on column bulk.operation.format is 'Format of the file: jsonl, jsonl_nested, csv or csv_raw.';
+--!include bulk/run_export.sql
+--!include api/bulk_operation_run.sql

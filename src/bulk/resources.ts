@@ -6,5 +6,6 @@ export const isResource = (name: unknown): name is Resource => resources.include
 
 /** Formats of files. */
 export type Format = "jsonl" | "csv";
-/** Formats of exports. Raw CSV doesn't protect spreadsheets from formulas. */
-export type ExportFormat = Format | "csv_raw";
+/** Formats of exports. Raw CSV doesn't protect spreadsheets from formulas. Nested JSON lines have nested lists in their row. */
+export type ExportFormat = Format | "csv_raw" | "jsonl_nested";
+export const isCsv = (format: ExportFormat): boolean => format.startsWith("csv");

@@ -23,12 +23,13 @@ function variablesIn(text = "{}"): unknown {
 export async function exportFile(
   source: string,
   path: string,
-  { variables: given, raw }: { variables?: string; raw?: true },
+  { variables: given, raw, nested }: { variables?: string; raw?: true; nested?: true },
 ): Promise<void> {
   const [, extension] = /\.(jsonl|csv)$/.exec(path) ?? [];
   if (extension === undefined) throw new UsageError("The file is a .jsonl or a .csv.");
   if (raw && extension !== "csv") throw new UsageError("--raw is for a .csv.");
-  const format = raw ? "csv_raw" : extension;
+  if (nested && extension !== "jsonl") throw new UsageError("--nested is for a .jsonl.");
+  const format = raw ? "csv_raw" : nested ? "jsonl_nested" : extension;
   const variables = variablesIn(given);
   const query = existsSync(source) ? await readText(source) : source;
   const client = new ApiClient();

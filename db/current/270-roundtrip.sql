@@ -53,6 +53,7 @@ drop function if exists api_unstable.customers_tag_names(api_unstable.customers)
 --!include erp/upsert_orders.sql
 --!include ledger/warn_of_hold.sql
 --!include erp/upsert_batches.sql
+--!include erp/upsert_warehouses.sql
 
 --!include api/key_inputs.sql
 --!include api/products_upsert.sql

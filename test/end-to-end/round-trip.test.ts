@@ -16,8 +16,9 @@ const order = ["suppliers", "warehouses", "products", "customers", "orders", "ba
 
 /** What an import refuses of the demonstration shop, and why. */
 const refused: Record<string, (row: any) => boolean> = {
-  // Carts, which neither the storefront nor the shop has numbered
-  orders: ({ orderNumber, storefrontId }) => orderNumber === null && storefrontId === null,
+  // Carts that neither the storefront nor the shop has numbered; ids of a storefront need its sales channel
+  orders: ({ orderNumber, storefrontId, salesChannel }) =>
+    storefrontId === null ? orderNumber === null : salesChannel === null,
 };
 
 /** A shop: a database, a process of the service, and its bulk operations. */

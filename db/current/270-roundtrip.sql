@@ -12,11 +12,8 @@ end
 $$;
 
 drop view if exists api_unstable.products, api_unstable.orders, api_unstable.order_line_items cascade;
-drop function if exists api_unstable.customers_tag_names(api_unstable.customers),
-  api_unstable.batches_tag_names(api_unstable.batches),
-  api_unstable.bin_locations_tag_names(api_unstable.bin_locations),
-  api_unstable.product_supplier_configurations_currency_purchase_prices(
-    api_unstable.product_supplier_configurations);
+drop function if exists api_unstable.product_supplier_configurations_currency_purchase_prices(
+  api_unstable.product_supplier_configurations);
 --!include api/products.sql
 --!include api/products_allows_backorders.sql
 --!include api/products_available_to_promise.sql
@@ -25,44 +22,32 @@ drop function if exists api_unstable.customers_tag_names(api_unstable.customers)
 --!include api/products_stock_card.sql
 --!include api/products_stock_card_lines.sql
 --!include api/products_stock_value.sql
---!include api/products_tag_names.sql
 --!include api/products_currency_prices.sql
 --!include api/products_currency_purchase_prices.sql
 --!include api/orders.sql
 --!include api/orders_cost_of_goods.sql
 --!include api/orders_margin.sql
---!include api/orders_tag_names.sql
 --!include api/order_line_items.sql
 --!include api/order_line_items_returned_quantity.sql
 --!include api/product_supplier_configurations_currency_purchase_prices.sql
---!include api/customers_tag_names.sql
---!include api/batches_tag_names.sql
---!include api/bin_locations_tag_names.sql
 
---!include mutation/references_of.sql
---!include mutation/with_references.sql
---!include mutation/faults_of_references.sql
---!include mutation/match_rows.sql
 --!include erp/with_currencies.sql
---!include erp/with_product_keys.sql
---!include erp/with_line_products.sql
 --!include erp/with_holds.sql
 --!include erp/set_prices.sql
 --!include erp/upsert_products.sql
---!include erp/faults_of_order_lines.sql
+--!include erp/upsert_customers.sql
 --!include erp/upsert_orders.sql
 --!include ledger/warn_of_hold.sql
 --!include erp/upsert_batches.sql
 --!include erp/upsert_warehouses.sql
 
---!include api/key_inputs.sql
 --!include api/products_upsert.sql
 --!include api/customers_upsert.sql
 --!include api/orders_upsert.sql
 --!include api/suppliers_upsert.sql
 --!include api/batches_upsert.sql
 
--- Rows with their nested lists, so that lines of an export can be rows of an upsert
-comment on column bulk.operation.format is 'Format of the file: jsonl, jsonl_nested, csv or csv_raw.';
+-- Exports whose lines are rows of upserts
+comment on column bulk.operation.format is 'Format of the file: jsonl, csv, csv_raw, import or import_csv.';
 --!include bulk/run_export.sql
 --!include api/bulk_operation_run.sql

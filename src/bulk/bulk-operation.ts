@@ -3,7 +3,7 @@ import type { GraphQLSchema } from "postgraphile/graphql";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import type { BulkTrace } from "../tracing/spans.ts";
 import type { Reader } from "../versions/reader.ts";
-import type { ExportFormat } from "./resources.ts";
+import type { ExportFormat } from "./formats.ts";
 
 /** Whether clients other than this API credential have sent requests recently. */
 export type UsedByOthers = (credentialId: string) => boolean;

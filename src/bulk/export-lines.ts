@@ -18,25 +18,26 @@ export interface Line {
 /** Runs a query and returns its data. */
 export type RunQuery = (document: DocumentNode, variables: Json) => Promise<Json>;
 
-/** Most rows of nested lists in a line, which is in memory as a whole. */
+/** Most rows of nested lists in a line for an import, which is in memory as a whole. */
 const maxNestedRows = 10_000;
 
 /**
- * Reads all rows of a list, page by page. Each row is followed by the rows of its nested lists, or has them within.
+ * Reads all rows of a list, page by page. Each row is followed by the rows of its nested lists. For an import it has them
+ * within, and what has one field is that field's value: `customerNumber: customer { customerNumber }` is a text.
  *
  * @throws {RefusedExport} if a row has too many others within
  */
 export async function* exportLines(
   queries: ExportQueries,
   run: RunQuery,
-  isNested: boolean,
+  isForImport: boolean,
 ): AsyncGenerator<Line[]> {
   let after: string | null = null;
   do {
     const data: Json = await run(queries.page, { [queries.names.after]: after });
     const page = data[queries.key] as Page;
     const reading = new PageReading(queries, run);
-    if (isNested) await reading.addNested(page);
+    if (isForImport) await reading.addNested(page);
     else await reading.addPage(page, null, []);
     yield reading.lines;
     after = pageEnd(page, queries.names)!.after;
@@ -70,24 +71,35 @@ class PageReading {
 
   /** Adds the rows of a page, each with the rows of its nested lists within. */
   async addNested({ edges }: Page): Promise<void> {
-    for (const edge of edges) {
-      if (!edge?.node) continue;
-      let count = 0;
-      const nest = async (row: Json, path: readonly string[]): Promise<Json> => {
-        if (++count > maxNestedRows)
-          throw new RefusedExport(`A row has more than ${maxNestedRows} others within.`);
-        const lists: NestedList[] = [];
-        const values = this.#collectValues(row, path, lists);
-        for (const list of lists) {
-          const rows: Json[] = [];
-          for await (const page of this.#pages(list))
-            for (const each of page.edges) if (each?.node) rows.push(await nest(each.node, list.path));
-          list.owner[list.path.at(-1)!] = rows;
+    for (const edge of edges) if (edge?.node) await this.#addNestedRow(edge.node);
+  }
+
+  async #addNestedRow(row: Json): Promise<void> {
+    let count = 0;
+    const nest = async (node: Json, path: readonly string[]): Promise<unknown> => {
+      const lists: NestedList[] = [];
+      const values = this.#collectValues(node, path, lists);
+      for (const list of lists) {
+        const rows: unknown[] = [];
+        for await (const { edges } of this.#pages(list)) {
+          count += edges.length;
+          if (count > maxNestedRows)
+            throw new RefusedExport(`A row has more than ${maxNestedRows} rows in its lists.`);
+          for (const edge of edges) if (edge?.node) rows.push(await nest(edge.node, list.path));
         }
-        return values;
-      };
-      this.lines.push({ values: await nest(edge.node, []), path: [] });
-    }
+        list.owner[list.path.at(-1)!] = rows;
+      }
+      return this.#collapse(values, path);
+    };
+    this.lines.push({ values: (await nest(row, [])) as Json, path: [] });
+  }
+
+  /** Replaces objects within an object, and it itself, by the value of their only field, if the query asks for one field. */
+  #collapse(values: Json, path: readonly string[]): unknown {
+    for (const [key, value] of Object.entries(values))
+      if (typeof value === "object" && value !== null && !Array.isArray(value))
+        values[key] = this.#collapse(value as Json, [...path, key]);
+    return this.#queries.single.has(path.join(".")) ? Object.values(values)[0] : values;
   }
 
   async #addRow(row: Json, parentId: unknown, path: readonly string[]): Promise<void> {

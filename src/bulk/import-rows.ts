@@ -2,9 +2,8 @@ import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { pause, retry } from "../lib/retry.ts";
 import { unpack } from "./chunks.ts";
 import type { Failure, Outcome, ClaimedOperation, WorkTools } from "./bulk-operation.ts";
-import type { Resource } from "./resources.ts";
 import { withTrace } from "./traced.ts";
-import { getUpsert } from "./upserts.ts";
+import { findUpsert } from "./upserts.ts";
 import type { ReadRows } from "./upserts.ts";
 
 /** Most attempts for a chunk that conflicts with other writes. */
@@ -58,7 +57,7 @@ async function readChunk(
     [id, claim, number],
   );
   const { content } = rows[0]!;
-  return content && getUpsert(schema(), resource as Resource).read(await unpack(content));
+  return content && findUpsert(schema(), resource)!.read(await unpack(content));
 }
 
 type ChunkOutcome = "done" | "gone" | "FORBIDDEN" | "SCOPE_MISSING";
@@ -69,7 +68,7 @@ async function importChunk(
   { json, lines, faults }: ReadRows,
   { pool, schema, leaseMs, trace }: WorkTools,
 ): Promise<ChunkOutcome> {
-  const { version, operation } = getUpsert(schema(), resource as Resource);
+  const { version, operation } = findUpsert(schema(), resource)!;
   const text = "select bulk.import_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as outcome";
   const call = [id, claim, number, version, operation, resource];
   const values = [...call, json, lines, JSON.stringify(faults), leaseMs, trace?.traceparent];

@@ -3,14 +3,15 @@ import type { Pool } from "pg";
 import { asRole } from "../postgres/as-role.ts";
 import { errorCodeOf } from "../errors/postgres-errors.ts";
 import { isUuid } from "../lib/uuid.ts";
-import type { ExportFormat, Format, Resource } from "./resources.ts";
+import type { ExportFormat, Format } from "./formats.ts";
 import { hashSecret } from "../lib/hash-secret.ts";
 
 /** The sender and the kind of an upload. */
 export interface UploadRequest {
   credentialId: string;
   scopes: readonly string[];
-  resource: Resource;
+  /** The beginning of an upsert's name in SQL, such as `sales_channels`. */
+  resource: string;
   format: Format;
   idempotencyKey: string | null;
   /** Null when it isn't traced. */

@@ -16,7 +16,7 @@ import { jsonLines } from "./json-lines.ts";
 import type { BulkLimits } from "./bulk-limits.ts";
 import { RefusedFile } from "./refused-file.ts";
 import type { BegunUpload, BulkStorage, UploadRequest } from "./storage.ts";
-import { getUpsert } from "./upserts.ts";
+import { findUpsert } from "./upserts.ts";
 import { utf8Pieces } from "./utf8-pieces.ts";
 
 export interface UploadTools {
@@ -57,7 +57,7 @@ export async function storeUpload(
     const text = addToHash(utf8Pieces(paid, file.charset), hash);
     if (upload.isOurs) {
       const rows =
-        file.format === "csv" ? csvRows(text, getUpsert(schema(), file.resource).rowType) : jsonLines(text);
+        file.format === "csv" ? csvRows(text, findUpsert(schema(), file.resource)!.rowType) : jsonLines(text);
       return { id, rowCount: await storeRows(storage, upload, rows, limits, hash) };
     }
     if (upload.contentSha256 !== null) {

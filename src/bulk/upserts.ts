@@ -1,14 +1,13 @@
 import type {} from "postgraphile";
-import type { GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql";
-import { coerceInputValue, getNamedType, isInputObjectType } from "postgraphile/graphql";
+import type { GraphQLField, GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql";
+import { coerceInputValue, getNamedType } from "postgraphile/graphql";
 import { findExcess } from "../lib/json-size.ts";
 import { makeLoopPause } from "../lib/loop-share.ts";
-import { memoizeByObject, getOrMake } from "../lib/remembered.ts";
+import { memoizeByObject } from "../lib/remembered.ts";
 import { isApiError } from "../errors/api-error.ts";
 import type { MutationSource } from "../mutations/source.ts";
 import { serializeInput } from "../mutations/run.ts";
 import type { FileRow } from "./chunks.ts";
-import type { Resource } from "./resources.ts";
 
 /** An error of a row that can't be parsed, in the form of a user error. */
 export interface Fault {
@@ -34,21 +33,25 @@ export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
   read(rows: readonly FileRow[]): Promise<ReadRows>;
 }
 
-const known = memoizeByObject<GraphQLSchema, Map<Resource, Upsert>>(() => new Map());
+/** Returns the upserts of a schema by the resources that they write, such as `sales_channels`. */
+const upsertsOf = memoizeByObject<GraphQLSchema, Map<string, Upsert>>((schema) => {
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const upserts = fields.filter(({ name }) => name.endsWith("Upsert")).map(makeUpsert);
+  return new Map(upserts.map((upsert) => [upsert.operation.replace(/_upsert$/, ""), upsert]));
+});
 
-/** Returns the upsert of a resource in a schema. */
-export const getUpsert = (schema: GraphQLSchema, resource: Resource): Upsert =>
-  getOrMake(known(schema), resource, () => makeUpsert(schema, resource));
+/** Returns the upsert of a resource in a schema; undefined if there is none. */
+export const findUpsert = (schema: GraphQLSchema, resource: string): Upsert | undefined =>
+  upsertsOf(schema).get(resource);
 
-function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
-  const field = schema.getMutationType()?.getFields()[`${resource}Upsert`];
-  const source = field?.extensions.mutation;
-  const input = field && getNamedType(field.args[0]!.type);
-  if (!source || !isInputObjectType(input)) throw new Error(`There is no upsert of ${resource}`);
-  const rowType = getNamedType(input.getFields()[resource]!.type) as GraphQLInputObjectType;
+function makeUpsert(field: GraphQLField<unknown, unknown>): Upsert {
+  const source = field.extensions.mutation!;
+  const input = getNamedType(field.args[0]!.type) as GraphQLInputObjectType;
+  const list = field.name.replace(/Upsert$/, "");
+  const rowType = getNamedType(input.getFields()[list]!.type) as GraphQLInputObjectType;
   const encode = (row: unknown): string => {
-    const encoded = source.encode({ [resource]: [row] }) as Record<string, unknown[]>;
-    return serializeInput(encoded[resource]![0]);
+    const [rows] = Object.values(source.encode({ [list]: [row] }) as Record<string, unknown[]>);
+    return serializeInput(rows![0]);
   };
   const { version, operation } = source;
   return { version, operation, rowType, read: (rows) => readRows(rows, rowType, encode) };

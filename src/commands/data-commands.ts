@@ -1,5 +1,3 @@
-import { Argument } from "@commander-js/extra-typings";
-import { resources } from "../bulk/resources.ts";
 import { examples } from "./program.ts";
 import type { Program } from "./program.ts";
 
@@ -51,7 +49,7 @@ function addFileCommands(erp: Program): void {
 
 ${ofClient} They need to write the resource, and bulk_operations.`,
     )
-    .addArgument(new Argument("<resource>", "what the rows are").choices(resources))
+    .argument("<resource>", "what the rows are, such as products or sales_channels: an upsert's name in SQL")
     .argument("<file>", "a .jsonl or .csv, perhaps with .gz behind; UTF-8, unless it has a byte order mark")
     .option("--charset <name>", "another charset, such as windows-1252")
     .addHelpText(...examples("import products products.csv"))
@@ -69,7 +67,7 @@ ${ofClient} They need to read what the query asks for, and to write bulk_operati
     .argument("<file>", "the .jsonl or .csv to write")
     .option("--variables <json>", "variables of the query")
     .option("--raw", "CSV without the apostrophes that keep spreadsheets from running texts as formulas")
-    .option("--nested", "JSON lines that have nested lists within their row, as imports take them")
+    .option("--for-import", "lines in the form in which imports take them")
     .addHelpText(...examples("export '{ products { edges { node { productNumber name } } } }' products.csv"))
     .action(async (query, file, options) => (await import("./export.ts")).exportFile(query, file, options));
 }

@@ -3,7 +3,6 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { createGzip } from "node:zlib";
-import type { Resource } from "../bulk/resources.ts";
 import { UserError } from "../errors/user-error.ts";
 import { ApiClient } from "./api-client.ts";
 import type { BulkOperation } from "./api-client.ts";
@@ -28,7 +27,7 @@ async function inspectFile(path: string, charset = "utf-8"): Promise<Source> {
 }
 
 /** Sends the file, compressed. @returns the id of the bulk operation */
-async function send(client: ApiClient, resource: Resource, source: Source): Promise<string> {
+async function send(client: ApiClient, resource: string, source: Source): Promise<string> {
   const bar = progressBar("Sending", "bytes", source.bytes);
   let sent = 0;
   const counter = new Transform({
@@ -72,7 +71,7 @@ async function follow(client: ApiClient, id: string): Promise<BulkOperation> {
 }
 
 export async function importFile(
-  resource: Resource,
+  resource: string,
   path: string,
   { charset }: { charset?: string },
 ): Promise<void> {

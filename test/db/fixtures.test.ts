@@ -18,7 +18,9 @@ describe("fixtures", () => {
     const misplaced: string[] = [];
     for (const name of fixtures.filter((name) => name !== "events/topics.sql")) {
       const text = await readFile(new URL(`fixtures/${name}`, folder), "utf8");
-      const made = [...text.matchAll(/^ *create (?:or replace )?(?:function|view|type) (\w+\.\w+)/gm)];
+      const creations =
+        /^ *(?:create (?:or replace )?(?:function|view|type) |select api_meta\.add_upsert\(')(\w+\.\w+)/gm;
+      const made = [...text.matchAll(creations)];
       const wanted = name
         .replace(/\.sql$/, "")
         .replace("api/", "api_unstable/")

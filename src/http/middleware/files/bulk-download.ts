@@ -4,7 +4,7 @@ import { createGzip } from "node:zlib";
 import type { RequestHandler } from "express";
 import type { BulkStorage, Refusal } from "../../../bulk/storage.ts";
 import { unpackText } from "../../../bulk/chunks.ts";
-import { isCsv } from "../../../bulk/resources.ts";
+import { isCsv } from "../../../bulk/formats.ts";
 import { isApiError } from "../../../errors/api-error.ts";
 import { checkEach } from "../../../lib/guarded.ts";
 import type { Admission } from "../../admission.ts";

@@ -2,10 +2,9 @@ import type { Spend } from "../../../auth/rate-limits/spend.ts";
 import { TokenRefusal } from "../../../auth/access-token.ts";
 import type { Caller } from "../../../auth/caller.ts";
 import { RefusedFile } from "../../../bulk/refused-file.ts";
-import { isResource } from "../../../bulk/resources.ts";
-import type { Resource } from "../../../bulk/resources.ts";
 import { storeUpload } from "../../../bulk/upload.ts";
 import type { UploadTools } from "../../../bulk/upload.ts";
+import { findUpsert } from "../../../bulk/upserts.ts";
 import { apiError, isApiError } from "../../../errors/api-error.ts";
 import { encodeGlobalId } from "../../../graphql/global-id.ts";
 import type { Admission } from "../../admission.ts";
@@ -42,7 +41,7 @@ export function bulkUpload(
   const uploading = new Set<string>();
   return async (request, response, next) => {
     const resource = address.exec(request.url!)?.[1];
-    if (!isResource(resource)) return next();
+    if (resource === undefined || !findUpsert(tools.schema(), resource)) return next();
     const { caller, trace } = response.locals;
     const { credentialId, scopes } = caller;
     const check = () => requireRights(admission, caller, resource);
@@ -100,7 +99,7 @@ function requirePost(request: Request, response: Response): void {
 }
 
 /** @throws {RefusedFile} when the caller may not, or no longer, upload */
-async function requireRights(admission: Admission, caller: Caller, resource: Resource): Promise<void> {
+async function requireRights(admission: Admission, caller: Caller, resource: string): Promise<void> {
   const refusal = (scopes: ReadonlySet<string>) => {
     const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
     return missing.length > 0 ? apiError("FORBIDDEN", `The token lacks ${missing.join(" and ")}.`) : null;

@@ -1,6 +1,6 @@
 import typeIs from "type-is";
 import { RefusedFile } from "../../../bulk/refused-file.ts";
-import type { Format } from "../../../bulk/resources.ts";
+import type { Format } from "../../../bulk/formats.ts";
 import type { UploadedFile } from "../../../bulk/upload.ts";
 import { declaredCharset, UnreadableText } from "../../../lib/charset.ts";
 import type { Request } from "../../pipeline.ts";

@@ -1,11 +1,11 @@
-import type { GraphQLObjectType, GraphQLSchema } from "postgraphile/graphql";
+import type { GraphQLField, GraphQLObjectType, GraphQLSchema } from "postgraphile/graphql";
 import {
   getNamedType,
   getNullableType,
   GraphQLInputObjectType,
   isInputObjectType,
-  isLeafType,
   isListType,
+  isObjectType,
 } from "postgraphile/graphql";
 import { isConnection, nodeType } from "./schema-walk.ts";
 
@@ -18,12 +18,11 @@ export interface Upsert {
 
 /** All upserts of a schema. */
 export function upserts(schema: GraphQLSchema): Upsert[] {
-  const names = Object.keys(schema.getMutationType()!.getFields());
-  return names
-    .filter((name) => name.endsWith("Upsert"))
-    .map((name) => {
-      const field = schema.getMutationType()!.getFields()[name]!;
-      const resource = name.slice(0, -"Upsert".length);
+  const fields = Object.values(schema.getMutationType()!.getFields());
+  return fields
+    .filter(({ name }) => name.endsWith("Upsert"))
+    .map((field) => {
+      const resource = field.name.slice(0, -"Upsert".length);
       const input = getNamedType(field.args[0]!.type) as GraphQLInputObjectType;
       const payload = getNamedType(field.type) as GraphQLObjectType;
       return {
@@ -34,24 +33,43 @@ export function upserts(schema: GraphQLSchema): Upsert[] {
     });
 }
 
-/** Fields of rows that are read from a field of another name, by all types of rows or by one. */
-const otherNames: Record<string, string> = {
-  tags: "tagNames",
+/** Fields of rows that are read otherwise than by their name, or by a key of a related object. */
+const readOtherwise: Record<string, string> = {
+  tags: "tags { edges { node { name } } }",
   price: "currencyPrices",
   purchasePrices: "currencyPurchasePrices",
+  canonicalProductNumber: "canonicalProduct { productNumber }",
+  registrationGroupTechnicalNames: "customerGroupsRegistrations { edges { node { technicalName } } }",
 };
 
 /** Fields of rows that no field shows, and why. */
 export const unreadable: Record<string, string> = {
   id: "another shop has other ids",
-  parentProductNumber: "parent shows it",
-  productNumber: "of batches and lines of orders: product shows it",
-  "OrderUpsertInput.shippingMethod": "ShippingMethod is not a type yet",
 };
 
-/** Whether a field has an id that another field gives by a key, such as currencyId beside currency. */
-const isIdBesideKey = ({ name }: { name: string }, input: GraphQLInputObjectType): boolean =>
-  name.endsWith("Id") && isInputObjectType(getNullableType(input.getFields()[name.slice(0, -2)]?.type));
+/** Whether a field has an id that another field gives by a key, such as currencyId beside currencyIsoCode. */
+function isIdBesideKey(name: string, input: GraphQLInputObjectType): boolean {
+  const [, stem] = /^(.*?)Ids?$/.exec(name) ?? [];
+  const isKey = (other: string) => other.startsWith(stem!) && !/Ids?$/.test(other);
+  return stem !== undefined && Object.keys(input.getFields()).some(isKey);
+}
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A related object with a key: `customer { customerNumber }` for customerNumber, or a list of them. */
+function selectKey(name: string, output: GraphQLObjectType): string | undefined {
+  for (const field of Object.values(output.getFields())) {
+    const isMany = isConnection(field);
+    const target = isMany ? nodeType(field) : getNamedType(field.type);
+    if (!isObjectType(target) || isListType(getNullableType(field.type))) continue;
+    const stem = isMany ? field.name.replace(/ies$/, "y").replace(/s$/, "") : field.name;
+    const end = isMany ? "s" : "";
+    for (const key of Object.keys(target.getFields()))
+      if (name === `${stem}${upperFirst(key)}${end}` || (name === `${key}${end}` && key.startsWith(stem)))
+        return isMany ? `${field.name} { edges { node { ${key} } } }` : `${field.name} { ${key} }`;
+  }
+  return undefined;
+}
 
 /**
  * Returns the selections that read a row of an upsert in the form in which the upsert takes it, and the fields that
@@ -64,32 +82,24 @@ export function selectRow(
 ): { lines: string[]; missing: string[] } {
   const lines: string[] = [];
   const missing: string[] = [];
-  const shown = output.getFields();
-  const add = (name: string, below: ReturnType<typeof selectRow>, isRows = false) => {
-    const [open, close] = isRows ? ["edges { node {", "} }"] : ["", ""];
-    lines.push(
-      `${indent}${name} {${open && ` ${open}`}`,
-      ...below.lines,
-      `${indent}}${close && ` ${close}`}`,
-    );
-    missing.push(...below.missing);
-  };
-  for (const field of Object.values(input.getFields())) {
-    const { name } = field;
-    const isExcused = (name in unreadable || `${input.name}.${name}` in unreadable) && !(name in shown);
-    if (name === "id" || isExcused || isIdBesideKey(field, input)) continue;
-    const named = getNamedType(field.type);
-    const other = otherNames[name];
-    if (other !== undefined && other in shown) lines.push(`${indent}${name}: ${other}`);
-    else if (!(name in shown)) missing.push(`${input.name}.${name}`);
-    else if (!isInputObjectType(named)) {
-      if (isLeafType(getNamedType(shown[name]!.type))) lines.push(`${indent}${name}`);
-      else missing.push(`${input.name}.${name}`);
-    } else {
-      const isRows = isListType(getNullableType(field.type)) && isConnection(shown[name]!);
-      const target = (isRows ? nodeType(shown[name]!) : getNamedType(shown[name]!.type)) as GraphQLObjectType;
-      add(name, selectRow(named, target, `${indent}  `), isRows);
-    }
+  for (const { name, type } of Object.values(input.getFields())) {
+    if (name in unreadable || isIdBesideKey(name, input)) continue;
+    const shown: GraphQLField<unknown, unknown> | undefined = output.getFields()[name];
+    const other = readOtherwise[name];
+    const [otherField] = other?.split(" ") ?? [];
+    const key = selectKey(name, output);
+    const target = shown && (isConnection(shown) ? nodeType(shown) : getNamedType(shown.type));
+    const rowType = getNamedType(type);
+    if (otherField !== undefined && otherField in output.getFields())
+      lines.push(`${indent}${name}: ${other}`);
+    else if (shown && isInputObjectType(rowType)) {
+      const below = selectRow(rowType, target as GraphQLObjectType, `${indent}  `);
+      const [open, close] = isConnection(shown) ? [" edges { node {", "} }"] : ["", ""];
+      lines.push(`${indent}${name} {${open}`, ...below.lines, `${indent}}${close && ` ${close}`}`);
+      missing.push(...below.missing);
+    } else if (shown && !isObjectType(target)) lines.push(`${indent}${name}`);
+    else if (key !== undefined) lines.push(`${indent}${name}: ${key}`);
+    else missing.push(`${input.name}.${name}`);
   }
   return { lines, missing };
 }

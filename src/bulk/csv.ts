@@ -30,8 +30,8 @@ interface Record {
 
 /**
  * Reads the rows of a CSV file in UTF-8 as JSON. The first line has a field of the GraphQL input for each column. Fields within
- * objects and lists are paths with dots: `price.0.net`. An empty cell leaves its field out. Apostrophes that exports
- * put before formulas are removed.
+ * objects and lists are paths with dots: `price.0.net`; a list may also be JSON in one cell. An empty cell leaves its field
+ * out. Apostrophes that exports put before formulas are removed.
  *
  * @throws {RefusedFile} if a column names no field, or the file is not valid CSV
  */
@@ -133,7 +133,7 @@ function parseColumn(name: string, rowType: GraphQLInputObjectType): Column {
     path.push(index ?? part);
   }
   const leaf = type && getNullableType(type);
-  if (leaf && isInputObjectType(getNamedType(leaf))) throw unknown();
+  if (leaf && isInputObjectType(leaf)) throw unknown();
   return { path, read: leaf === null ? asText : makeReader(leaf) };
 }
 
@@ -143,10 +143,15 @@ const asText = (text: string): unknown => text;
 /** Returns a function that converts texts to values of a type. Invalid text stays text, and its row is refused later. */
 function makeReader(type: GraphQLInputType): (text: string) => unknown {
   if (isListType(type)) {
-    // Several values in one cell, such as tags
-    const read = makeReader(getNullableType(type.ofType));
+    // Several values in one cell, such as tags; exports write them as JSON
+    const element = getNullableType(type.ofType);
+    if (isInputObjectType(getNamedType(element))) return parseJson;
+    const read = makeReader(element);
     const parts = (text: string) => text.split(";").map((each) => each.trim());
-    return (text) => parts(text).filter(Boolean).map(read);
+    return (text) => {
+      const json = text.startsWith("[") ? parseJson(text) : text;
+      return Array.isArray(json) ? json : parts(text).filter(Boolean).map(read);
+    };
   }
   if (type === GraphQLInt || type === GraphQLFloat) return parseNumber;
   if (type === GraphQLBoolean) return (text) => ({ true: true, false: false })[text.toLowerCase()] ?? text;

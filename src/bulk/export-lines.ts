@@ -1,3 +1,4 @@
+import { RefusedExport } from "./export-query.ts";
 import type { ExportQueries, AddedNames } from "./export-query.ts";
 import type { DocumentNode } from "postgraphile/graphql";
 
@@ -17,14 +18,27 @@ export interface Line {
 /** Runs a query and returns its data. */
 export type RunQuery = (document: DocumentNode, variables: Json) => Promise<Json>;
 
-/** Reads all rows of a list, page by page. Each row is followed by the rows of its nested lists. */
-export async function* exportLines(queries: ExportQueries, run: RunQuery): AsyncGenerator<Line[]> {
+/** Most rows of nested lists in a line for an import, which is in memory as a whole. */
+const maxNestedRows = 10_000;
+
+/**
+ * Reads all rows of a list, page by page. Each row is followed by the rows of its nested lists. For an import it has them
+ * within, and what has one field is that field's value: `customerNumber: customer { customerNumber }` is a text.
+ *
+ * @throws {RefusedExport} if a row has too many others within
+ */
+export async function* exportLines(
+  queries: ExportQueries,
+  run: RunQuery,
+  isForImport: boolean,
+): AsyncGenerator<Line[]> {
   let after: string | null = null;
   do {
     const data: Json = await run(queries.page, { [queries.names.after]: after });
     const page = data[queries.key] as Page;
     const reading = new PageReading(queries, run);
-    await reading.addPage(page, null, []);
+    if (isForImport) await reading.addNested(page);
+    else await reading.addPage(page, null, []);
     yield reading.lines;
     after = pageEnd(page, queries.names)!.after;
   } while (after !== null);
@@ -36,6 +50,8 @@ interface NestedList {
   /** Id of the object that has the list: the row, or an object within it. */
   ownerId: unknown;
   path: readonly string[];
+  /** The object that gets the rows, if they are written within it. */
+  owner: Json;
 }
 
 /** Collects the lines of a page of the list. */
@@ -53,6 +69,39 @@ class PageReading {
     for (const edge of edges) if (edge?.node) await this.#addRow(edge.node, parentId, path);
   }
 
+  /** Adds the rows of a page, each with the rows of its nested lists within. */
+  async addNested({ edges }: Page): Promise<void> {
+    for (const edge of edges) if (edge?.node) await this.#addNestedRow(edge.node);
+  }
+
+  async #addNestedRow(row: Json): Promise<void> {
+    let count = 0;
+    const nest = async (node: Json, path: readonly string[]): Promise<unknown> => {
+      const lists: NestedList[] = [];
+      const values = this.#collectValues(node, path, lists);
+      for (const list of lists) {
+        const rows: unknown[] = [];
+        for await (const { edges } of this.#pages(list)) {
+          count += edges.length;
+          if (count > maxNestedRows)
+            throw new RefusedExport(`A row has more than ${maxNestedRows} rows in its lists.`);
+          for (const edge of edges) if (edge?.node) rows.push(await nest(edge.node, list.path));
+        }
+        list.owner[list.path.at(-1)!] = rows;
+      }
+      return this.#collapse(values, path);
+    };
+    this.lines.push({ values: (await nest(row, [])) as Json, path: [] });
+  }
+
+  /** Replaces objects within an object, and it itself, by the value of their only field, if the query asks for one field. */
+  #collapse(values: Json, path: readonly string[]): unknown {
+    for (const [key, value] of Object.entries(values))
+      if (typeof value === "object" && value !== null && !Array.isArray(value))
+        values[key] = this.#collapse(value as Json, [...path, key]);
+    return this.#queries.single.has(path.join(".")) ? Object.values(values)[0] : values;
+  }
+
   async #addRow(row: Json, parentId: unknown, path: readonly string[]): Promise<void> {
     const lists: NestedList[] = [];
     const values = this.#collectValues(row, path, lists);
@@ -64,10 +113,14 @@ class PageReading {
   }
 
   /** Adds all rows of a nested list. */
-  async #addList({ page: first, ownerId, path }: NestedList, parentId: unknown): Promise<void> {
+  async #addList(list: NestedList, parentId: unknown): Promise<void> {
+    for await (const page of this.#pages(list)) await this.addPage(page, parentId, list.path);
+  }
+
+  async *#pages({ page: first, ownerId, path }: NestedList): AsyncGenerator<Page> {
     const { names, more } = this.#queries;
     for (let page = first; ;) {
-      await this.addPage(page, parentId, path);
+      yield page;
       const { after } = pageEnd(page, names)!;
       if (after === null) return;
       const { node } = await this.#run(more(path), { [names.id]: ownerId, [names.after]: after });
@@ -84,7 +137,7 @@ class PageReading {
       const here = [...path, key];
       if (typeof value !== "object" || value === null || Array.isArray(value)) values[key] = value;
       else if (pageEnd(value, names))
-        lists.push({ page: value as Page, ownerId: object[names.id], path: here });
+        lists.push({ page: value as Page, ownerId: object[names.id], path: here, owner: values });
       else values[key] = this.#collectValues(value as Json, here, lists);
     }
     return values;

@@ -42,6 +42,10 @@ export interface ExportQueries {
   key: string;
   /** The paths of all values of the rows and of their nested lists. */
   columns: readonly string[];
+  /** The names of the row's own values, objects and lists. */
+  keys: readonly string[];
+  /** The paths of objects and nested lists of which one field is requested. */
+  single: ReadonlySet<string>;
   /** The query for the page of the list after the cursor `$after`. */
   page: DocumentNode;
   /** Returns the query for the page of a nested list of the object `$id` after the cursor `$after`. */
@@ -101,6 +105,8 @@ class Rewriting {
   readonly #most: number;
   readonly #nested = new Map<string, Nested>();
   readonly #columns: string[] = [];
+  readonly #keys: string[] = [];
+  readonly #single = new Set<string>();
 
   constructor(
     operation: ReadableOperation,
@@ -128,6 +134,8 @@ class Rewriting {
       names: this.#names,
       key,
       columns: this.#columns,
+      keys: this.#keys,
+      single: this.#single,
       page: queryNode(definition, `$${after}: String`, this.#page(list, size, `$${after}`)),
       more: (path) => {
         const { owner, field } = this.#nested.get(path.join("."))!;
@@ -199,7 +207,10 @@ class Rewriting {
       made.push(id);
       column([...path, "id"]);
     }
-    for (const [key, selected] of this.#selected(type, sets)) {
+    const fields = this.#selected(type, sets);
+    if (path.length === 0) this.#keys.push(...fields.keys());
+    else if (fields.size === 1) this.#single.add(path.join("."));
+    for (const [key, selected] of fields) {
       requireFreeName(key, selected, standing);
       const here = [...path, key];
       if (selected.name === "__typename" || isLeafType(getNamedType(type.getFields()[selected.name]!.type))) {
@@ -219,8 +230,8 @@ class Rewriting {
         const isList = isListType(getNullableType(fieldType));
         if (isList) column(here);
         const below = isList || standing === "value of a list" ? "value of a list" : "object";
-        const fields = this.#fields(objectType(fieldType), selected.below, here, below);
-        made.push(fieldNode(selected.name, { ...selected.node, alias: key, below: fields }));
+        const inner = this.#fields(objectType(fieldType), selected.below, here, below);
+        made.push(fieldNode(selected.name, { ...selected.node, alias: key, below: inner }));
       }
     }
     return made;

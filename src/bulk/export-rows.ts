@@ -8,6 +8,7 @@ import type { Line, RunQuery } from "./export-lines.ts";
 import { exportQueries, RefusedExport } from "./export-query.ts";
 import type { ExportQueries } from "./export-query.ts";
 import type { Failure, Outcome, ClaimedExport, WorkTools } from "./bulk-operation.ts";
+import { isCsv, isForImport } from "./formats.ts";
 import { openSnapshot } from "./snapshot.ts";
 import { withTrace } from "./traced.ts";
 
@@ -59,7 +60,7 @@ async function exportByPages(taken: ClaimedExport, tools: WorkTools, pageSize: n
       const run = makeRunner(taken, reader, snapshot.withPgClient);
       const end = performance.now() + maxMs;
       let renewed = performance.now();
-      for await (const lines of exportLines(queries, run)) {
+      for await (const lines of exportLines(queries, run, isForImport(taken.format))) {
         await file.add(lines);
         if (tools.stopping.aborted) return "left";
         if (performance.now() > end) return { code: "QUERY_TIMEOUT", message: "It took more than an hour." };
@@ -142,8 +143,9 @@ class ResultFile {
     this.#taken = taken;
     this.#tools = tools;
     tools.trace?.beginChunk(this.#number);
-    if (taken.format !== "jsonl") {
-      const writer = csvWriter(queries, taken.format === "csv_raw");
+    if (isCsv(taken.format)) {
+      const columns = isForImport(taken.format) ? queries.keys : queries.columns;
+      const writer = csvWriter({ columns }, taken.format === "csv_raw");
       this.#lineOf = writer.lineOf;
       this.#put(writer.header);
     } else this.#lineOf = ({ values }) => JSON.stringify(values);

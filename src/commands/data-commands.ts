@@ -67,6 +67,7 @@ ${ofClient} They need to read what the query asks for, and to write bulk_operati
     .argument("<file>", "the .jsonl or .csv to write")
     .option("--variables <json>", "variables of the query")
     .option("--raw", "CSV without the apostrophes that keep spreadsheets from running texts as formulas")
+    .option("--for-import", "lines in the form in which imports take them")
     .addHelpText(...examples("export '{ products { edges { node { productNumber name } } } }' products.csv"))
     .action(async (query, file, options) => (await import("./export.ts")).exportFile(query, file, options));
 }

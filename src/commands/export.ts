@@ -23,12 +23,14 @@ function variablesIn(text = "{}"): unknown {
 export async function exportFile(
   source: string,
   path: string,
-  { variables: given, raw }: { variables?: string; raw?: true },
+  { variables: given, raw, forImport }: { variables?: string; raw?: true; forImport?: true },
 ): Promise<void> {
   const [, extension] = /\.(jsonl|csv)$/.exec(path) ?? [];
   if (extension === undefined) throw new UsageError("The file is a .jsonl or a .csv.");
   if (raw && extension !== "csv") throw new UsageError("--raw is for a .csv.");
-  const format = raw ? "csv_raw" : extension;
+  if (raw && forImport) throw new UsageError("Give either --raw or --for-import.");
+  const importFormat = extension === "csv" ? "import_csv" : "import";
+  const format = forImport ? importFormat : raw ? "csv_raw" : extension;
   const variables = variablesIn(given);
   const query = existsSync(source) ? await readText(source) : source;
   const client = new ApiClient();

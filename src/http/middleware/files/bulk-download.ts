@@ -4,6 +4,7 @@ import { createGzip } from "node:zlib";
 import type { RequestHandler } from "express";
 import type { BulkStorage, Refusal } from "../../../bulk/storage.ts";
 import { unpackText } from "../../../bulk/chunks.ts";
+import { isCsv } from "../../../bulk/formats.ts";
 import { isApiError } from "../../../errors/api-error.ts";
 import { checkEach } from "../../../lib/guarded.ts";
 import type { Admission } from "../../admission.ts";
@@ -79,9 +80,9 @@ async function openFile(storage: BulkStorage, id: string, file: string, code: st
   if (result === null) return null;
   const { format, parts } = result;
   const content = unpackParts(parts);
-  return format === "jsonl"
-    ? { name: "result.jsonl", type: "application/jsonl", content }
-    : { name: "result.csv", type: "text/csv", content };
+  return isCsv(format)
+    ? { name: "result.csv", type: "text/csv", content }
+    : { name: "result.jsonl", type: "application/jsonl", content };
 }
 
 async function* unpackParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

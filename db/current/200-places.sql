@@ -75,7 +75,7 @@ alter type ledger.named_place drop attribute if exists stock_container_id cascad
 alter type ledger.named_place add attribute stock_container_id uuid;
 
 select api_meta.allow('service_writer', 'erp.stock_container', 'select', 'insert', 'delete',
-  'update (number, kind, sscc, warehouse_id, bin_location_id, updated_at)');
+  'update (number, kind, sscc, warehouse_id, bin_location_id, fulfillment_order_id, updated_at)');
 select api_meta.allow('service_ledger', 'erp.stock_container', 'select',
   'update (fulfillment_order_id, updated_at)');
 select api_meta.allow('service_booker', 'erp.stock_container', 'select');

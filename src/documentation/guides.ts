@@ -55,6 +55,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "batches",
         "holding",
         "state-of-stock",
+        "containers",
         "counting",
         "recalls",
         "invoicing",

@@ -27,6 +27,11 @@ const guides: Record<string, Guide> = {
     write: [],
     version: "unstable",
   },
+  "docs/guides/containers.md": {
+    read: ["warehouses", "stocks", "products", "fulfillment_orders"],
+    write: ["warehouses", "stocks"],
+    version: "unstable",
+  },
   "docs/guides/purchasing.md": {
     read: ["products", "suppliers", "warehouses", "stocks", "currencies"],
     write: ["supplier_orders", "goods_receipts"],

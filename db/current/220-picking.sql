@@ -42,7 +42,7 @@ create table erp.pick_list (
   id uuid primary key default uuidv7(),
   number text collate "C" not null constraint pick_list_number_is_unique unique
     constraint pick_list_number_is_not_blank check (not erp.is_blank(number)),
-  state text not null default 'open' constraint pick_list_state_is_known
+  state text collate "C" not null default 'open' constraint pick_list_state_is_known
     check (state in ('open', 'in_progress', 'completed', 'cancelled')),
   warehouse_id uuid not null references erp.warehouse on delete restrict,
   assignee text constraint pick_list_assignee_length check (length(assignee) <= 200),
@@ -214,7 +214,7 @@ create table erp.product_gtin (
   id uuid primary key default uuidv7(),
   product_id uuid not null references erp.product on delete cascade,
   gtin text collate "C" not null constraint product_gtin_is_unique unique
-    constraint product_gtin_has_its_form check (erp.gtin14(gtin) = gtin),
+    constraint product_gtin_has_its_form check (gtin ~ '^\d{14}$' and erp.is_gs1_number(gtin)),
   quantity integer not null default 1 constraint product_gtin_quantity_is_positive
     check (quantity between 1 and 1000000)
 );

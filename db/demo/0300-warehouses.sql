@@ -51,11 +51,21 @@ select demo.bin_id(w, n), demo.id('tag', t)
 from generate_series(1, 3) w, generate_series(1, demo.bins(w)) n, generate_series(1, 24) t
 where case when w = 1 and n = 1 then t <= 12 else demo.pick((w * 100000 + n) * 32 + t, 'bin tag', 30) = 0 end;
 
-insert into erp.stock_container (id, number, warehouse_id, created_at)
-select demo.id('container', n), 'KISTE-' || demo.padded(n, 3),
+-- Those without a warehouse are from a time when containers needed none
+alter table erp.stock_container disable trigger keep_place_of_new;
+insert into erp.stock_container (id, number, kind, sscc, warehouse_id, bin_location_id, created_at, updated_at)
+select demo.id('container', n), 'KISTE-' || demo.padded(n, 3), (array['box', 'tote', 'pallet'])[1 + n % 3],
+  case when n % 3 = 2 then s.digits || (10 - (
+    select sum(d.digit::integer * case when d.nth % 2 = 1 then 3 else 1 end)
+    from string_to_table(s.digits, null) with ordinality d (digit, nth)) % 10) % 10 end,
   case when n % 7 > 0 then demo.id('warehouse', 1 + n % 2) end,
-  demo.opening() - interval '18 days'
-from generate_series(1, 10 + 10 * demo.scale()) n;
+  case when n % 7 > 0 and n % 5 < 3 then demo.bin_id(1 + n % 2, 2 + n) end,
+  demo.opening() - interval '18 days',
+  case when n % 4 = 0 then demo.opening() + n * interval '1 day' end
+from generate_series(1, 10 + 10 * demo.scale()) n,
+  -- GS1 keeps numbers that begin with 952 for examples
+  lateral (select '39521000' || demo.padded(n, 9)) s (digits);
+alter table erp.stock_container enable trigger keep_place_of_new;
 
 -- Where a product lies in each warehouse unless something else says otherwise: a bin, or the part without
 -- bins. The first bin of the first warehouse is the pick front, where small things of many kinds lie.

@@ -29,11 +29,10 @@ from demo.balance where quantity <> 0 or type in ('warehouse', 'bin_location', '
 order by 1;
 
 create table demo.held as
-select b.product_n, coalesce(l.warehouse_id, b.place_id) as warehouse_id, sum(b.quantity) as quantity,
-  min(b.first_at) as first_at,
+select b.product_n, t.warehouse_id, sum(b.quantity) as quantity, min(b.first_at) as first_at,
   max(b.last_at) as last_at
-from demo.balance b left join erp.bin_location l on l.id = b.place_id
-where b.type in ('warehouse', 'bin_location') group by 1, 2;
+from demo.balance b cross join lateral ledger.site_of(b.type, b.place_id::text) t
+where t.warehouse_id is not null group by 1, 2;
 
 insert into ledger.warehouse_stock (
   id, product_id, warehouse_id, quantity, reserved_quantity, created_at, updated_at
@@ -90,11 +89,10 @@ group by s.id, b.batch_id;
 
 update erp.batch b set physical_stock = f.quantity
 from (
-  select batch_id,
-    sum(mb.quantity * ((m.destination_type in ('warehouse', 'bin_location'))::integer
-      - (m.source_type in ('warehouse',
-    'bin_location'))::integer)) as quantity
-  from ledger.stock_movement_batch mb join demo.movement m on m.id = mb.stock_movement_id group by 1
+  select u.batch_id, sum(u.quantity) as quantity
+  from ledger.batch_stock u join ledger.stock s on s.id = u.stock_id
+  cross join lateral ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t
+  where t.warehouse_id is not null group by 1
 ) f where f.batch_id = b.id;
 
 -- Two batches are on hold, partly in a warehouse that doesn't sell its stock, and a few have expired
@@ -111,14 +109,15 @@ where b.id = demo.batch_id(p.n, h.nth);
 update erp.batch set is_expired = true where best_before_date < demo.today()::date;
 update ledger.warehouse_stock s set held_quantity = u.quantity
 from (
-  select s.product_id, coalesce(s.warehouse_id, l.warehouse_id) as warehouse_id,
-    sum(case when l.stock_state <> 'sellable' then s.quantity else coalesce(n.quantity, 0) end) as quantity
-  from ledger.stock s left join erp.bin_location l on l.id = s.bin_location_id
+  select s.product_id, t.warehouse_id,
+    sum(case when t.is_sellable then coalesce(n.quantity, 0) else s.quantity end) as quantity
+  from ledger.stock s
+  cross join lateral ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t
   left join lateral (
     select sum(u.quantity) as quantity from ledger.batch_stock u join erp.batch b on b.id = u.batch_id
     where u.stock_id = s.id and (b.is_held or b.is_expired)
   ) n on true
-  where s.location_type_technical_name in ('warehouse', 'bin_location') group by 1, 2
+  where t.warehouse_id is not null group by 1, 2
 ) u
 where s.product_id = u.product_id and s.warehouse_id = u.warehouse_id and u.quantity > 0;
 update erp.product_warehouse_configuration c set safety_stock = 2
@@ -144,3 +143,12 @@ update erp.product_stock_location_configuration c set stock = s.quantity
 
 -- Movements that went through this bin keep the kind of place, but not which one it was
 delete from erp.bin_location where id = demo.bin_id(1, demo.bins(1) + 1);
+
+-- Two totes are on their way to the packing table
+update erp.stock_container c set fulfillment_order_id = f.id
+from (
+  select f.id, row_number() over (order by f.id) as nth
+  from erp.fulfillment_order f join erp.location l on l.id = f.source_warehouse_location_id
+  where f.state = 'Open' and l.warehouse_id = demo.id('warehouse', 1) order by f.id limit 2
+) f
+where c.id = demo.id('container', 4 * f.nth);

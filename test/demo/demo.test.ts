@@ -133,6 +133,7 @@ test("every list has rows, most more than a page", async () => {
     "batches.returnOrderLineItems",
     "batches.shipments",
     "batches.stocks",
+    "bin_locations.stockContainers",
     "countries.salesChannelDefaultAssignments",
     "countries.salesChannels",
     "currencies.salesChannelDefaultAssignments",
@@ -142,6 +143,7 @@ test("every list has rows, most more than a page", async () => {
     "customers.returnOrders",
     "fulfillment_line_items.batches",
     "fulfillment_line_items.returnOrderLineItems",
+    "fulfillment_orders.stockContainers",
     "order_line_items.returnOrderLineItems",
     "orders.replacedReturnOrders",
     "orders.returnOrders",
@@ -159,12 +161,16 @@ test("every list has rows, most more than a page", async () => {
     "return_orders.sourceStockMovements",
     "return_orders.stocks",
     "sales_channels.currencies",
+    "stock_containers.destinationStockMovements",
+    "stock_containers.sourceStockMovements",
+    "stock_containers.stocks",
     "stock_movements.batches",
     "stock_valuation_reports.faults",
     "stock_valuation_reports.lateEntries",
     "stocks.batches",
     "stocktakes.sheets",
     "warehouses.location",
+    "warehouses.stockContainers",
   ]);
 });
 

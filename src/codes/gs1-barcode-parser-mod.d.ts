@@ -9,5 +9,5 @@ declare module "gs1-barcode-parser-mod" {
     isoDate: string;
   }
   /** @throws when the text has no application identifiers, or an element is not as it should be */
-  export function parseBarcode(code: string, separator?: string): { parsedCodeItems: ParsedElement[] };
+  export function parseBarcode(code: string): { parsedCodeItems: ParsedElement[] };
 }

@@ -18,9 +18,6 @@ export interface ScannedCode {
   sscc?: string;
 }
 
-/** A separator between elements (FNC1), as scanners send it. */
-const separator = "\u001d";
-
 /** What scanners may put before a code: its kind, such as ]C1 for GS1-128, and FNC1. */
 const beginning = /^(?:\][A-Za-z]\d)?[\u001d\u00e8]?/;
 
@@ -37,7 +34,7 @@ export function readScannedCode(scanned: string): ScannedCode {
   const content = text.replace(beginning, "");
   if (/^(?:\d{8}|\d{12,14})$/.test(content) && hasCheckDigit(content))
     return { text: content, gtin: content.padStart(14, "0") };
-  const elements = /^https?:\/\//i.test(content) ? readLink(content) : readElements(content);
+  const elements = readElements(content);
   const gtin = elements.get("01") ?? elements.get("02");
   const sscc = elements.get("00");
   const numbers = [gtin, sscc].filter((number) => number !== undefined);
@@ -63,28 +60,29 @@ export function hasCheckDigit(digits: string): boolean {
 /** Returns the elements by application identifier; none if the text is no code of GS1. */
 function readElements(content: string): Map<string, string> {
   try {
-    const { parsedCodeItems } = parseBarcode(content, separator);
+    const { parsedCodeItems } = parseBarcode(/^https?:\/\//i.test(content) ? readLink(content) : content);
     return new Map(parsedCodeItems.map(({ ai, raw, isoDate }) => [ai, isoDate === "" ? raw : isoDate]));
   } catch {
     return new Map();
   }
 }
 
-/** Returns the elements of a GS1 Digital Link: pairs in its path from the first key on, and in its query. */
-function readLink(content: string): Map<string, string> {
-  if (!URL.canParse(content)) return new Map();
+/**
+ * Returns a GS1 Digital Link as elements in parentheses, which the library knows: pairs in its path from the first key
+ * on, and in its query.
+ *
+ * @throws {URIError} when the link is malformed
+ */
+function readLink(content: string): string {
   const url = new URL(content);
-  const parts = url.pathname.split("/");
+  const parts = url.pathname.split("/").map(decodeURIComponent);
   const first = parts.findIndex((part, index) => keys.includes(part) && /^\d+$/.test(parts[index + 1] ?? ""));
-  if (first === -1) return new Map();
-  const pairs: [string, string][] = [];
-  for (let index = first; index + 1 < parts.length; index += 2)
-    pairs.push([parts[index]!, decodeURIComponent(parts[index + 1]!)]);
-  // In parentheses, so that the library reads dates, and shorter GTINs get 14 digits
-  const all = [...pairs, ...url.searchParams].filter(([ai]) => /^\d{2,4}$/.test(ai));
-  return readElements(
-    all.map(([ai, value]) => `(${ai})${ai === "01" ? value.padStart(14, "0") : value}`).join(""),
-  );
+  const path = first === -1 ? [] : parts.slice(first);
+  const pairs = path.flatMap((ai, index) => (index % 2 === 0 ? [[ai, path[index + 1] ?? ""] as const] : []));
+  return [...pairs, ...url.searchParams]
+    .filter(([ai]) => /^\d{2,4}$/.test(ai))
+    .map(([ai, value]) => `(${ai})${ai === "01" ? value.padStart(14, "0") : value}`)
+    .join("");
 }
 
 /** Returns the elements that are there, by the names that they get. */

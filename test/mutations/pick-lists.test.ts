@@ -178,7 +178,7 @@ describe("pickListsCreate", () => {
       ["REQUIRED", "fulfillmentOrderIds"],
     ]);
     assert.deepEqual(refusals(await create({ ...one, lists: [{ assignee: "x".repeat(201) }] })), [
-      ["OUT_OF_RANGE", "lists.0.assignee"],
+      ["OUT_OF_RANGE", "assignee"],
     ]);
     assert.deepEqual(
       refusals(await picking.call("pickListsCreate", { warehouseId: missingId("Warehouse") })),

@@ -67,6 +67,34 @@ comment on column erp.stock_container.fulfillment_order_id is
 comment on column erp.stock_container.created_at is 'When the container was created.';
 comment on column erp.stock_container.updated_at is 'When the container was last changed; null if never.';
 
+alter table erp.stocktake_line drop constraint if exists stocktake_line_has_one_place,
+  drop constraint if exists stocktake_line_names_its_place, drop column if exists stock_container_id cascade;
+alter table erp.stocktake_count drop column if exists stock_container_id cascade;
+alter table erp.stocktake_line add column stock_container_id uuid;
+alter table erp.stocktake_count add column stock_container_id uuid;
+alter table erp.stocktake_line
+  add constraint stocktake_line_stock_container_id_fkey foreign key (stock_container_id)
+    references erp.stock_container on delete set null not valid,
+  add constraint stocktake_line_has_one_place
+    check (num_nonnulls(warehouse_id, bin_location_id, stock_container_id) <= 1) not valid,
+  add constraint stocktake_line_names_its_place
+    check (state in ('approved', 'cancelled')
+      or coalesce(place = coalesce(stock_container_id, bin_location_id, warehouse_id)::text, false)) not valid;
+alter table erp.stocktake_count
+  add constraint stocktake_count_stock_container_id_fkey foreign key (stock_container_id)
+    references erp.stock_container on delete set null not valid;
+-- waive index-blocks-writes: no row has a container yet, and only stocktakes wait
+create index stocktake_line_stock_container_id_idx on erp.stocktake_line (stock_container_id)
+  where stock_container_id is not null;
+-- waive index-blocks-writes: no row has a container yet, and only stocktakes wait
+create index stocktake_count_stock_container_id_idx on erp.stocktake_count (stock_container_id)
+  where stock_container_id is not null;
+comment on column erp.stocktake_line.stock_container_id is 'The container, if the position is in one.';
+comment on column erp.stocktake_count.stock_container_id is 'The container, if it is one.';
+comment on constraint stocktake_line_has_one_place on erp.stocktake_line is
+  '@internal A position is in a bin, in a container, or outside of both.';
+comment on constraint stocktake_line_names_its_place on erp.stocktake_line is
+  E'@userError REFERENCE_IN_USE id\nA stocktake that is not finished counts this place.';
 alter type ledger.line drop attribute if exists source_stock_container_id cascade,
   drop attribute if exists destination_stock_container_id cascade;
 alter type ledger.line add attribute source_stock_container_id uuid,
@@ -75,11 +103,12 @@ alter type ledger.named_place drop attribute if exists stock_container_id cascad
 alter type ledger.named_place add attribute stock_container_id uuid;
 
 select api_meta.allow('service_writer', 'erp.stock_container', 'select', 'insert', 'delete',
-  'update (number, kind, sscc, warehouse_id, bin_location_id, updated_at)');
+  'update (number, kind, sscc, warehouse_id, bin_location_id, fulfillment_order_id, updated_at)');
 select api_meta.allow('service_ledger', 'erp.stock_container', 'select',
   'update (fulfillment_order_id, updated_at)');
 select api_meta.allow('service_booker', 'erp.stock_container', 'select');
 select api_meta.allow('service_recorder', 'erp.stock_container', 'select');
+select api_meta.allow('service_registrar', 'erp.stock_container', 'select');
 
 --!include ledger/site.sql
 --!include ledger/place_of.sql
@@ -130,7 +159,20 @@ select api_meta.allow('service_recorder', 'erp.stock_container', 'select');
 --!include valuation/shares.sql
 --!include mutation/joint_calls.sql
 --!include erp/update_bin_location.sql
+--!include erp/stocktake_reading.sql
+--!include erp/check_stocktake_readings.sql
+--!include erp/check_found_units.sql
+--!include erp/new_readings.sql
+--!include erp/take_counts.sql
+--!include erp/add_found_lines.sql
+--!include erp/submit_stocktake_sheet.sql
+--!include erp/add_stocktake_lines.sql
+--!include erp/add_stocktake_sheets.sql
+--!include erp/recount_stocktake.sql
+--!include erp/approve_stocktake.sql
 --!include erp/book_stocktake_lines.sql
+--!include erp/cycle_counts.sql
+--!include administration/report_stocktake.sql
 --!include erp/require_container_place.sql
 --!include erp/create_stock_container.sql
 --!include erp/update_stock_container.sql
@@ -157,6 +199,8 @@ create trigger free_containers after update of state on erp.fulfillment_order
 --!include api/stock_containers.sql
 --!include api/stocks.sql
 --!include api/stock_movements.sql
+--!include api/stocktake_lines.sql
+--!include api/stocktake_counts.sql
 --!include api/stock_place_input.sql
 --!include api/stock_adjust.sql
 --!include api/stock_set.sql

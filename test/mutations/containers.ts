@@ -80,14 +80,6 @@ export function useContainers() {
       );
       return row.figures;
     },
-    /** Units of everything in a container. */
-    async unitsIn(id: string): Promise<number> {
-      const [row] = await used.shop.sql(
-        "select coalesce(sum(quantity), 0)::int as units from ledger.stock where stock_container_id = $1",
-        id,
-      );
-      return row.units;
-    },
   };
   return { used, ...calls };
 }

@@ -4,7 +4,7 @@ import { missingId } from "../lib/ids.ts";
 import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
 import { useContainers } from "./containers.ts";
 
-const { used, at, send, pack, move, tote, figures, unitsIn, number } = useContainers();
+const { used, at, send, pack, move, tote, figures, number } = useContainers();
 
 describe("stockContainerMove", () => {
   it("changes the bin with all that is in it, without a booking, and shows an event", async () => {
@@ -35,16 +35,20 @@ describe("stockContainerMove", () => {
     );
     assert.deepEqual(await figures("nail"), [5, 5, 5, 5, -4]);
     assert.deepEqual(await figures("glue"), [2, 2, 2, 2, 0]);
-    await used.shop.mutate("batchHold", { id: used.shop.id.G1, reason: "x" }, { select: "batch { id }" });
+    await used.shop.mutate(
+      "batchHold",
+      { ids: [used.shop.id.G1], reason: "x" },
+      { select: "batches { id }" },
+    );
     assert.deepEqual(await figures("glue"), [2, 2, 2, 2, 0]);
-    await assertLedgerIsRight(shop);
+    await assertLedgerIsRight(used.shop);
     // Another product comes into it there
     await pack("hammer", id, 1);
     assert.deepEqual(await figures("hammer"), [1, 1, 1, 1, 0]);
     await move(id, { binLocationId: used.shop.id["A-1"] });
     assert.deepEqual(await figures("nail"), [5, 0, 5, 0, 1]);
     assert.deepEqual(await figures("glue"), [2, 2, 2, 2, 0]);
-    await used.shop.mutate("batchRelease", { id: used.shop.id.G1 }, { select: "batch { id }" });
+    await used.shop.mutate("batchRelease", { ids: [used.shop.id.G1] }, { select: "batches { id }" });
   });
 
   it("turns its units with the state of its bin", async () => {

@@ -49,9 +49,11 @@ export function makeCommonInputFields() {
   };
 }
 
-/** Returns the type of an input field: lists have no null elements. */
-export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribute): GraphQLInputType {
-  if (!codec.arrayOfCodec) return type;
+/** Returns the type of an input field: lists have no null elements, and a scanned code is a text (tag @gs1). */
+export function inputFieldType(type: GraphQLInputType, attribute: PgCodecAttribute): GraphQLInputType {
+  if (hasTag(attribute, "gs1"))
+    return type instanceof GraphQLNonNull ? new GraphQLNonNull(GraphQLString) : GraphQLString;
+  if (!attribute.codec.arrayOfCodec) return type;
   const { ofType } = getNullableType(type) as GraphQLList<GraphQLInputType>;
   const list = new GraphQLList(new GraphQLNonNull(getNullableType(ofType)));
   return type instanceof GraphQLNonNull ? new GraphQLNonNull(list) : list;

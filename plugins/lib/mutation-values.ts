@@ -1,5 +1,6 @@
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
+import { readScannedCode } from "../../src/codes/scanned-code.ts";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import { writeKey } from "../../src/graphql/key-forms.ts";
 import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
@@ -8,7 +9,7 @@ import { getElementCodec } from "../../src/reads/codecs.ts";
 import { floorToSecond } from "../../src/reads/moment-operators.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
-import { tagText } from "./tags.ts";
+import { hasTag, tagText } from "./tags.ts";
 import { fieldNameOf, findKeyByType } from "./views.ts";
 
 /** A JSON value as `mutation.run` takes and returns it. */
@@ -39,9 +40,11 @@ export function makeInputEncoder(build: GraphileBuild.Build, codec: PgCodec): Co
     const fieldName = fieldNameOf(build, codec, attributeName);
     // Columns of whole seconds would round to the nearest one
     const isWhole = attribute.codec.name === "dateTime" && !exactMoments.has(attributeName);
-    const encode = isWhole
-      ? unlessNull(floorToSecond as Converter)
-      : makeInputEncoder(build, attribute.codec);
+    const encode = hasTag(attribute, "gs1")
+      ? unlessNull(readScannedCode as Converter)
+      : isWhole
+        ? unlessNull(floorToSecond as Converter)
+        : makeInputEncoder(build, attribute.codec);
     return [fieldName, attributeName, encode] as const;
   });
   return unlessNull((value) => {

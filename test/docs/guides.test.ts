@@ -77,6 +77,11 @@ const guides: Record<string, Guide> = {
     write: ["stocktakes", "stocktake_results"],
     version: "unstable",
   },
+  "docs/guides/picking.md": {
+    read: ["pick_lists", "fulfillment_orders", "warehouses", "products", "batches", "stocks"],
+    write: ["pick_lists", "products"],
+    version: "unstable",
+  },
   "docs/guides/valuation.md": {
     read: ["valuation", "products", "orders", "fulfillment_orders"],
     write: ["valuation"],

@@ -50,6 +50,7 @@ export const floors: readonly (readonly Room[])[] = [
   [
     { name: "errors", holds: "codes, and what becomes of failures" },
     { name: "html", holds: "what all pages in a browser share" },
+    { name: "codes", holds: "scanned codes of GS1" },
     { name: "lib", holds: "waiting, turns, time limits" },
   ],
 ];

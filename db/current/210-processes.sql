@@ -1,0 +1,73 @@
+-- What processes may be used for
+drop trigger if exists keep_figures_of_counts on ledger.stock_movement;
+drop function if exists ledger.adjust_stock(ledger.line[], text, text, text),
+  ledger.adjust_stock(ledger.line[], text, text, text, text),
+  ledger.set_stock(ledger.line[], text, text, text, text),
+  ledger.set_stock(ledger.line[], text, text, text, text, text),
+  ledger.transfer_stock(ledger.line[], text, text, text),
+  ledger.transfer_stock(ledger.line[], text, text, text, text),
+  ledger.ship(uuid, ledger.pick[], uuid[], text), ledger.ship(uuid, ledger.pick[], uuid[], text, text),
+  erp.ship(uuid, ledger.pick[], uuid[], text[], text),
+  erp.ship(uuid, ledger.pick[], uuid[], text[], text, text),
+  erp.complete_shipment(uuid, text[], text[], text, uuid),
+  erp.complete_shipment(uuid, text[], text[], text, uuid, text),
+  erp.create_fulfillment(uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[]),
+  erp.create_fulfillment(uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[], text);
+alter table ledger.process_type drop constraint if exists process_type_can_require_a_reason;
+alter table ledger.process_type drop column if exists uses cascade;
+
+-- waive constraint-scans: two dozen rows that only merchants change
+alter table ledger.process_type add column uses text[] not null default '{}'
+  constraint process_type_uses_are_known
+    check (uses <@ '{incoming,outgoing,count,relocation,shipping}' and array_position(uses, null) is null);
+comment on column ledger.process_type.uses is
+  'What calls may name the process for. incoming and outgoing: stockAdjust, by the direction of its lines. '
+  'count: stockSet. relocation: stockTransfer. shipping: orderShipmentComplete and fulfillmentCreate. Empty '
+  'for processes that only follow from documents.';
+comment on constraint process_type_uses_are_known on ledger.process_type is
+  '@internal Only people who write SQL change processes.';
+update ledger.process_type t set uses = v.uses
+from (values ('api', array['count']), ('stocktaking', '{count}'),
+  ('api_incoming', '{incoming}'), ('incoming', '{incoming}'), ('csv_import_incoming', '{incoming}'),
+  ('api_outgoing', '{outgoing}'), ('outgoing', '{outgoing}'), ('csv_import_outgoing', '{outgoing}'),
+  ('api_relocation', '{relocation}'), ('relocation', '{relocation}'),
+  ('api_shipping', '{shipping}'), ('shipping', '{shipping}'), ('shipped_automatically', '{shipping}')
+) v (name, uses)
+where t.technical_name = v.name;
+-- waive constraint-scans: two dozen rows that only merchants change
+alter table ledger.process_type add constraint process_type_can_require_a_reason
+  check (not requires_reason
+    or uses && '{incoming,outgoing,count,relocation}' and technical_name <> 'relocation');
+comment on constraint process_type_can_require_a_reason on ledger.process_type is
+  '@internal Only people who write SQL change processes. Picking books relocations, and knows no reason.';
+comment on column ledger.process_type.requires_reason is
+  'Whether bookings by this process need a reason. Only stockAdjust, stockSet, stockTransfer, stocktakes and '
+  'imports of stock can give one.';
+insert into ledger.special_stock_location (technical_name) values ('count_correction') on conflict do nothing;
+
+--!include ledger/is_count.sql
+--!include ledger/check_process.sql
+--!include ledger/by_process.sql
+--!include ledger/adjust_stock.sql
+--!include ledger/set_stock.sql
+--!include ledger/transfer_stock.sql
+--!include ledger/check_variants.sql
+--!include ledger/warn_of_promises.sql
+--!include ledger/epcis_step.sql
+--!include ledger/ship.sql
+--!include erp/ship.sql
+--!include erp/complete_shipment.sql
+--!include erp/create_fulfillment.sql
+create constraint trigger keep_figures_of_counts after insert on ledger.stock_movement
+deferrable initially deferred for each row
+when (current_user <> 'service_booker' and (new.process_type_technical_name in ('api', 'stocktaking')
+  or new.source_special_stock_location_technical_name = 'count_correction'
+  or new.destination_special_stock_location_technical_name = 'count_correction'))
+execute function ledger.keep_count();
+--!include api/batch_origins.sql
+--!include api/batch_removals.sql
+--!include api/stock_adjust.sql
+--!include api/stock_set.sql
+--!include api/stock_transfer.sql
+--!include api/order_shipment_complete.sql
+--!include api/fulfillment_create.sql

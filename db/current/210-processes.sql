@@ -71,3 +71,26 @@ execute function ledger.keep_count();
 --!include api/stock_transfer.sql
 --!include api/order_shipment_complete.sql
 --!include api/fulfillment_create.sql
+
+-- Packs of suppliers
+alter table erp.product_supplier_configuration drop column if exists units_per_pack cascade;
+alter table erp.product_supplier_configuration add column units_per_pack integer;
+alter table erp.product_supplier_configuration add constraint product_supplier_units_per_pack_are_positive
+  check (units_per_pack > 0) not valid;
+comment on column erp.product_supplier_configuration.units_per_pack is
+  'Units of the product in a pack of the supplier; null when it sells single units.';
+comment on constraint product_supplier_units_per_pack_are_positive on erp.product_supplier_configuration is
+  E'@userError OUT_OF_RANGE units_per_pack\nA pack has at least 1 unit.';
+select api_meta.allow('service_writer', 'erp.product_supplier_configuration', 'update (units_per_pack)');
+
+-- Rows of files that book
+select api_meta.allow('service_writer', 'ledger.booking', 'select');
+--!include mutation/match_rows.sql
+--!include erp/goods_receipt_process.sql
+--!include erp/create_goods_receipt.sql
+--!include erp/import_stocks.sql
+--!include erp/import_goods_receipts.sql
+--!include erp/upsert_product_supplier_configurations.sql
+--!include api/stocks_upsert.sql
+--!include api/goods_receipts_upsert.sql
+--!include api/product_supplier_configurations_upsert.sql

@@ -41,13 +41,14 @@ export const getUpsert = (schema: GraphQLSchema, resource: Resource): Upsert =>
   getOrMake(known(schema), resource, () => makeUpsert(schema, resource));
 
 function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
-  const field = schema.getMutationType()?.getFields()[`${resource}Upsert`];
+  const list = resource.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  const field = schema.getMutationType()?.getFields()[`${list}Upsert`];
   const source = field?.extensions.mutation;
   const input = field && getNamedType(field.args[0]!.type);
   if (!source || !isInputObjectType(input)) throw new Error(`There is no upsert of ${resource}`);
-  const rowType = getNamedType(input.getFields()[resource]!.type) as GraphQLInputObjectType;
+  const rowType = getNamedType(input.getFields()[list]!.type) as GraphQLInputObjectType;
   const encode = (row: unknown): string => {
-    const encoded = source.encode({ [resource]: [row] }) as Record<string, unknown[]>;
+    const encoded = source.encode({ [list]: [row] }) as Record<string, unknown[]>;
     return serializeInput(encoded[resource]![0]);
   };
   const { version, operation } = source;

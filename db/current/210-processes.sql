@@ -94,3 +94,34 @@ select api_meta.allow('service_writer', 'ledger.booking', 'select');
 --!include api/stocks_upsert.sql
 --!include api/goods_receipts_upsert.sql
 --!include api/product_supplier_configurations_upsert.sql
+
+-- Ways out of what used to be dead ends
+drop view if exists api_unstable.product_supplier_configurations;
+--!include erp/units_of_line.sql
+--!include erp/create_product_supplier_configuration.sql
+--!include erp/update_product_supplier_configuration.sql
+--!include api/product_supplier_configurations.sql
+--!include api/product_supplier_configuration_create.sql
+--!include api/product_supplier_configuration_update.sql
+--!include api/supplier_order_line_input.sql
+--!include api/supplier_order_create.sql
+--!include api/supplier_order_line_items_set.sql
+--!include api/goods_receipt_line_input.sql
+--!include api/goods_receipt_create.sql
+--!include api/goods_receipt_line_items_set.sql
+--!include erp/with_tracking.sql
+--!include erp/set_lines_of_goods_receipt.sql
+select api_meta.allow('service_writer', 'erp.document', 'update (sent)');
+--!include erp/mark_document.sql
+--!include api/document_update.sql
+select api_meta.allow('service_writer', 'erp.bin_location', 'update (warehouse_id)');
+--!include erp/move_bin_location.sql
+--!include api/bin_location_move.sql
+--!include valuation/keep_prices.sql
+--!include erp/set_prices_of_goods_receipt.sql
+--!include api/goods_receipt_prices_set.sql
+--!include erp/with_lines_of_batches.sql
+--!include erp/recount_stocktake.sql
+--!include erp/approve_stocktake.sql
+--!include erp/require_approvable.sql
+--!include erp/about_stocktake_lines.sql

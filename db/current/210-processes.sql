@@ -121,6 +121,7 @@ select api_meta.allow('service_writer', 'erp.bin_location', 'update (warehouse_i
 --!include erp/set_prices_of_goods_receipt.sql
 --!include api/goods_receipt_prices_set.sql
 --!include erp/with_lines_of_batches.sql
+--!include erp/check_found_units.sql
 --!include erp/recount_stocktake.sql
 --!include erp/approve_stocktake.sql
 --!include erp/require_approvable.sql

@@ -77,7 +77,7 @@ const count = async () => {
   const lines = [stocktakes.line("A-2", "nail", 99)];
   const counted = await stocktakes.submit(sheet!.id, "Ada", lines, { isComplete: true });
   assert.deepEqual(counted.userErrors, []);
-  await call("stocktakeApprove", { id });
+  await call("stocktakeApprove", { id }, "stocktake { state }");
 };
 const file = (row: object) =>
   call(
@@ -87,7 +87,7 @@ const file = (row: object) =>
   );
 
 const processes: Record<string, () => Promise<unknown>> = {
-  supplier_order: () => receive({ supplierId: shop.id.acme }, {}),
+  supplier_order: () => receive({ type: "Supplier", supplierId: shop.id.acme }, {}),
   free_goods_receipt: () => receive({}, {}),
   return_order: takeBack,
   cancelled_fulfillment: async () => call("fulfillmentCancel", { id: await fulfill() }),

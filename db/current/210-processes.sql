@@ -21,9 +21,9 @@ alter table ledger.process_type add column uses text[] not null default '{}'
   constraint process_type_uses_are_known
     check (uses <@ '{incoming,outgoing,count,relocation,shipping}' and array_position(uses, null) is null);
 comment on column ledger.process_type.uses is
-  'What calls may name the process for. incoming and outgoing: stockAdjust, by the direction of its lines. '
-  'count: stockSet. relocation: stockTransfer. shipping: orderShipmentComplete and fulfillmentCreate. Empty '
-  'for processes that only follow from documents.';
+  'Uses that calls may name the process for. incoming and outgoing: stockAdjust, by the direction of its '
+  'lines. count: stockSet. relocation: stockTransfer. shipping: orderShipmentComplete and fulfillmentCreate. '
+  'Empty for processes that only follow from documents.';
 comment on constraint process_type_uses_are_known on ledger.process_type is
   '@internal Only people who write SQL change processes.';
 update ledger.process_type t set uses = v.uses
@@ -95,7 +95,7 @@ select api_meta.allow('service_writer', 'ledger.booking', 'select');
 --!include api/goods_receipts_upsert.sql
 --!include api/product_supplier_configurations_upsert.sql
 
--- Ways out of what used to be dead ends
+-- Remedies for what used to be dead ends
 drop view if exists api_unstable.product_supplier_configurations;
 --!include erp/units_of_line.sql
 --!include erp/create_product_supplier_configuration.sql

@@ -45,12 +45,14 @@ analyze demo.supply;
 
 insert into erp.product_supplier_configuration (id, product_id, supplier_id, supplier_product_number,
   min_purchase, purchase_steps,
-  supplier_is_default, delivery_time_days, created_at, updated_at)
+  supplier_is_default, delivery_time_days, created_at, updated_at, units_per_pack)
 select id, demo.id('product', product_n), demo.id('supplier', supplier),
   case when product_n % 6 > 0 then 'V' || supplier || '-' || product_n end,
   1 + product_n % 3 * 5, case when product_n % 3 = 0 then 1 else 5 end, k = 1,
     case when product_n % 4 > 0 then 3 + product_n % 20 end,
-  demo.opening() - interval '9 days', case when product_n % 5 = 0 then demo.opening() + interval '50 days' end
+  demo.opening() - interval '9 days',
+  case when product_n % 5 = 0 then demo.opening() + interval '50 days' end,
+  case when product_n % 3 > 0 then 5 end
 from demo.supply order by product_n, k;
 
 insert into erp.product_supplier_price (product_supplier_configuration_id, currency_id, net, gross, linked)

@@ -64,7 +64,7 @@ begin
       ('erp.quote', 'quote_comment_length', 'length(comment) <= 10000',
         E'OUT_OF_RANGE comment\nThe text has more than 10,000 characters.'),
       ('erp.quote', 'quote_decline_reason_length', 'length(decline_reason) <= 10000',
-        E'OUT_OF_RANGE reason\nThe text has more than 10,000 characters.'),
+        E'OUT_OF_RANGE decline_reason\nThe text has more than 10,000 characters.'),
       ('erp.quote', 'quote_shipping_address_is_an_object', $c$jsonb_typeof(shipping_address) = 'object'$c$,
         E'INVALID shipping_address\nThe address must be a JSON object.'),
       ('erp.quote', 'quote_billing_address_is_an_object', $c$jsonb_typeof(billing_address) = 'object'$c$,
@@ -261,6 +261,7 @@ create trigger keep_sent before update of amount_net, amount_total, currency_id,
 --!include api/quote_accept.sql
 --!include api/quote_decline.sql
 --!include api/quote_revise.sql
+-- waive event-breaking document.created.data.orderId: only documents of orders cause the event
 --!include events/topics.sql
 
 -- Money is a Float, as in the types around it

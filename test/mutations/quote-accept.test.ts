@@ -167,6 +167,7 @@ describe("a quote whose time is over", () => {
     const ids = [await sent(), await sent(), await sent()];
     const other = await sent();
     for (const id of ids) await overdue(id);
+    await sequence(shop.owner);
     const position = await endOfLog(shop.owner);
     assert.deepEqual([await expire(2), await expire(2), await expire(2)], [2, 1, 0]);
     assert.deepEqual(await Promise.all([...ids, other].map(stateOf)), [

@@ -23,6 +23,9 @@ const expireBatches = "1 * * * * expire_batches ?jobKey=expire_batches";
 // Calls that reserve end overdue reservations of their products at once; all figures follow within a minute
 const expireReservations = "* * * * * expire_reservations ?jobKey=expire_reservations";
 
+// Accepting a quote looks at the clock itself; the state follows within some minutes
+const expireQuotes = "*/5 * * * * expire_quotes ?jobKey=expire_quotes";
+
 const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
 
 // Hourly, because days begin at different times in time zones. Nothing is due after the head of yesterday
@@ -39,6 +42,7 @@ export const upkeep: readonly string[] = [
   "expire_batches",
   "sign_valuation_heads",
   "expire_reservations",
+  "expire_quotes",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -53,6 +57,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     expireBatches,
     signHeads,
     expireReservations,
+    expireQuotes,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

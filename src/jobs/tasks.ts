@@ -44,6 +44,7 @@ export function makeTasks(
     close_ledger: callTask("ledger.close_next()::integer"),
     expire_batches: callTask("erp.expire_batches()"),
     expire_reservations: callTask("ledger.expire_reservations()"),
+    expire_quotes: callTask("erp.expire_quotes()"),
     sign_valuation_heads: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => signNextHead(helpers, secrets)),
     ...(from !== undefined && {

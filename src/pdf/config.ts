@@ -70,7 +70,15 @@ const standard = z.object({
  * changes. Later releases must read what this one wrote, so fields may be added but not renamed.
  */
 export const pdfConfig = z.object({
-  documentType: z.enum(["invoice", "prepayment", "delivery_note", "credit_note", "storno"]),
+  documentType: z.enum([
+    "invoice",
+    "prepayment",
+    "delivery_note",
+    "credit_note",
+    "storno",
+    "quote",
+    "supplier_order",
+  ]),
   /** The name of the type, in the language of the document. */
   title: z.string().transform(plainText),
   /** Null on a draft. */
@@ -82,7 +90,12 @@ export const pdfConfig = z.object({
   locale: z.string(),
   displayPrices: z.boolean(),
   orderNumber: text,
-  orderDate: day,
+  /** Null on quotes. */
+  orderDate: day.nullish(),
+  /** On quotes: the last day on which the customer can accept. */
+  validUntil: day.nullish(),
+  /** On supplier orders: when the goods are expected. */
+  deliverBy: day.nullish(),
   /** When the charged goods were delivered; null if they aren't yet. */
   deliveryDate: period.nullish(),
   customerNumber: text,

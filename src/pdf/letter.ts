@@ -113,12 +113,15 @@ export function letterhead(config: PdfConfig, labels: Labels, formats: Formats):
 }
 
 function information(config: PdfConfig, labels: Labels, formats: Formats) {
+  const dayOf = (date: string | null | undefined) => (date ? formats.date(date) : null);
   const rows: [string, string | null][] = [
     [labels.number, config.documentNumber ?? labels.draft],
     [labels.date, formats.date(config.documentDate)],
     [labels.referencedNumber, config.referencedDocumentNumber],
     [labels.orderNumber, config.orderNumber],
-    [labels.orderDate, formats.date(config.orderDate)],
+    [labels.orderDate, dayOf(config.orderDate)],
+    [labels.validUntil, dayOf(config.validUntil)],
+    [labels.deliverBy, dayOf(config.deliverBy)],
     [labels.purchaseOrderNumber, config.purchaseOrderNumber ?? null],
     [labels.buyerReference, config.displayPrices ? (config.buyerReference ?? null) : null],
     [labels.deliveryDate, config.displayPrices ? deliveryDate(config, formats) : null],

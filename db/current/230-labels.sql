@@ -1,6 +1,6 @@
 -- Labels that clients ask for and carriers make
-drop table if exists erp.shipping_label_file;
-drop table if exists erp.shipping_label_work;
+drop table if exists erp.shipping_label_file cascade;
+drop table if exists erp.shipping_label_work cascade;
 drop table if exists erp.carrier cascade;
 drop trigger if exists follow_shipping_label on erp.shipping_label;
 

@@ -28,6 +28,9 @@ const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
 // Hourly, because days begin at different times in time zones. Nothing is due after the head of yesterday
 const signHeads = "2 * * * * sign_valuation_heads ?jobKey=sign_valuation_heads";
 
+// Each change of the work queues a job for its time; this one is for work whose job was lost
+const makeLabels = "*/5 * * * * make_shipping_labels ?jobKey=make_shipping_labels";
+
 // Declaring a backfill queues a job; this one continues after a process was killed
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 
@@ -39,6 +42,7 @@ export const upkeep: readonly string[] = [
   "expire_batches",
   "sign_valuation_heads",
   "expire_reservations",
+  "make_shipping_labels",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -53,6 +57,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     expireBatches,
     signHeads,
     expireReservations,
+    makeLabels,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

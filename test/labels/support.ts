@@ -60,6 +60,11 @@ export const answering =
   (request, response) =>
     request.resume().on("end", () => response.writeHead(status, headers).end(body));
 
+export interface WorkOptions extends Partial<Parameters<typeof makeLabelsTask>[0]> {
+  /** Most jobs of the worker. */
+  concurrency?: number;
+}
+
 /** A shop with a carrier. */
 export interface LabelShop extends ShippingShop {
   carrier: TestCarrier;
@@ -69,7 +74,7 @@ export interface LabelShop extends ShippingShop {
   request(input: object): Promise<string[]>;
   label(id: string): Promise<any>;
   /** Starts a worker that calls carriers. */
-  work(options?: Partial<Parameters<typeof makeLabelsTask>[0]>): TestJobRunner;
+  work(options?: WorkOptions): TestJobRunner;
   /** Ends pauses and leases: the work is due now. */
   hurry(): Promise<void>;
   /** Waits until a label has a state. */
@@ -119,14 +124,14 @@ export async function openLabelShop(file: string, options: ServiceOptions = {}):
       if (payload.userErrors.length > 0) throw new Error(JSON.stringify(payload.userErrors));
       return payload.shippingLabels.map(({ id }: { id: string }) => id);
     },
-    work(rest = {}) {
+    work({ concurrency = 2, ...rest } = {}) {
       const task = makeLabelsTask({
         secrets: new Secrets([]),
         allow: ["127.0.0.1"],
         timeoutMs: 500,
         ...rest,
       });
-      return startTestJobs(shop.loginUrl, { make_shipping_labels: task });
+      return startTestJobs(shop.loginUrl, { make_shipping_labels: task }, { concurrency });
     },
     async hurry() {
       await shop.owner.query("update erp.shipping_label_work set due_at = now()");

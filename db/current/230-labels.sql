@@ -1,4 +1,4 @@
--- Labels that clients ask for and carriers make
+-- Labels that clients request and carriers make
 drop table if exists erp.shipping_label_file cascade;
 drop table if exists erp.shipping_label_work cascade;
 drop table if exists erp.carrier cascade;
@@ -62,7 +62,7 @@ comment on column erp.shipping_label.parcel_number is
 comment on column erp.shipping_label.failure is
   'Why the last call to the carrier brought nothing. Null after a success.';
 comment on column erp.shipping_label.cancellation_requested_at is
-  'When somebody asked for the cancellation. The carrier has not confirmed it yet if the state is another '
+  'When somebody requested the cancellation. The carrier has not confirmed it yet if the state is another '
   'than cancelled.';
 comment on constraint shipping_label_state_is_known on erp.shipping_label is
   '@internal Mutations take states from erp.state_transition.';
@@ -186,7 +186,6 @@ drop view if exists api_unstable.shipping_labels cascade;
 --!include api/shipping_label_request.sql
 --!include api/shipping_label_cancel.sql
 --!include api/shipping_label_retry.sql
--- A label that was requested is created by an update, so changedFields of the event has a list then
 -- waive event-breaking shipping_label.created.changedFields: it is null, as before, for labels that other programs make.
 --!include events/topics.sql
 

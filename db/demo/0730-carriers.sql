@@ -5,7 +5,7 @@ select demo.id('carrier', n), technical_name, name, 'https://' || technical_name
 from (values
   (1, 'dhl', 'DHL', true, 'https://tracking.example.com/{code}'),
   (2, 'colissimo', 'Colissimo', true, null),
-  (3, 'royal-mail', 'Royal Mail', false, 'https://tracking.example.com/{code}')
+  (3, 'royal_mail', 'Royal Mail', false, 'https://tracking.example.com/{code}')
 ) v (n, technical_name, name, is_active, pattern);
 
 update erp.shipping_label set failure = 'The address of the recipient has no such postal code.'
@@ -16,7 +16,7 @@ update erp.shipping_label set cancellation_requested_at = cancelled_at where sta
 alter table erp.shipping_label_work disable trigger user;
 insert into erp.shipping_label (id, state, type, carrier_technical_name, carrier_name, weight_in_grams,
   fulfillment_order_id, order_id, parcel_number, created_at)
-select demo.id('requested label', row_number() over (order by f.n, p)), 'requested', 'outgoing', 'royal-mail',
+select demo.id('requested label', row_number() over (order by f.n, p)), 'requested', 'outgoing', 'royal_mail',
   'Royal Mail', 400 * p, f.id, o.destination_order_id, p, f.at
 from (
   select n, id, at from demo.fulfillment_order where state = 'Open' and not is_external order by n desc limit 8

@@ -34,7 +34,7 @@ export class Labels {
   constructor(file: string) {
     this.#file = file;
     const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
-    for (const line of lines.filter(Boolean)) this.#keep(JSON.parse(line));
+    for (const line of lines.filter(Boolean)) this.#keep(JSON.parse(line) as Label);
   }
 
   get(key: string): Label | undefined {

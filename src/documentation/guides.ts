@@ -50,6 +50,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "promises",
         "purchasing",
         "shipping",
+        "labels",
         "returns",
         "sourcing",
         "batches",

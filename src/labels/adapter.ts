@@ -6,7 +6,7 @@ import { parseRetryAfter } from "../webhooks/retry-schedule.ts";
 import { NoResponse } from "../webhooks/webhook-client.ts";
 import type { ReceiverResponse, WebhookClient } from "../webhooks/webhook-client.ts";
 
-/** What a carrier's adapter is called for. */
+/** A reason to call a carrier's adapter. */
 export interface LabelWork {
   /** Id of the label, which is the key of the request. */
   id: string;

@@ -17,7 +17,7 @@ with topic (place, title, names) as (values
     erp.return_order_document, erp.return_reason}'),
   (6, 'Fulfillment', '{erp.shipping_method, erp.fulfillment, erp.fulfillment_line_item,
     erp.fulfillment_order_fulfillment, erp.fulfillment_order, erp.fulfillment_order_line_item,
-    erp.shipping_label, sourcing.rule}'),
+    erp.shipping_label, erp.shipping_label_work, erp.shipping_label_file, erp.carrier, sourcing.rule}'),
   (6.5, 'Picking', '{erp.pick_list, erp.pick_task, erp.pick_list_line, erp.product_gtin}'),
   (7, 'Documents', '{erp.document, erp.document_type, erp.number_range, erp.invoice, erp.invoice_line_item,
     erp.merchant, erp.invoice_figures, erp.invoice_tax, erp.invoice_form, erp.tax_reason, erp.document_file,

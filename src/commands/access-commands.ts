@@ -5,6 +5,7 @@ import type { Program } from "./program.ts";
 const administrators = () => import("./admin.ts");
 const keys = () => import("./keys.ts");
 const plan = () => import("./plan.ts");
+const carriers = () => import("./carriers.ts");
 
 const passwordStdin = [
   "--password-stdin",
@@ -16,6 +17,7 @@ export function addAccessCommands(erp: Program): void {
   addAdministrators(erp);
   addPlan(erp);
   addKeys(erp);
+  addCarriers(erp);
 }
 
 function addAdministrators(erp: Program): void {
@@ -122,5 +124,34 @@ another key; it can be run again at any time.`,
       )
       .addHelpText(...examples("keys encrypt")),
     async () => (await keys()).encryptSecrets(),
+  );
+}
+
+function addCarriers(erp: Program): void {
+  const command = erp.command("carrier").description(
+    `Connects carriers that make shipping labels, by adapters (docs/guides/labels.md). Needs the SECRETS_KEY and
+the CARRIER_ALLOW of the service. ${onDatabase}`,
+  );
+  addPrintingAction(
+    command
+      .command("set <technical-name>")
+      .description(
+        "Adds a carrier, or changes what is given. A new one gets a secret for its adapter, which is shown once.",
+      )
+      .option("--name <name>", "its name for people")
+      .option("--url <address>", "the address of its adapter")
+      .option("--tracking-url <pattern>", "the page that shows where a parcel is, with {code} for its code")
+      .option("--active", "labels are requested from it, as from new ones")
+      .option("--no-active", "requests wait until it is active again")
+      .option("--new-secret", "replaces its secret at once")
+      .addHelpText(...examples("carrier set demo --name Demo --url https://labels.example.com")),
+    async (name, options) => (await carriers()).setCarrier(name, options),
+  );
+  addPrintingAction(
+    command
+      .command("list")
+      .description("Shows all carriers; never their secrets.")
+      .addHelpText(...examples("carrier list")),
+    async () => (await carriers()).listCarriers(),
   );
 }

@@ -51,6 +51,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "purchasing",
         "shipping",
         "picking",
+        "labels",
         "returns",
         "sourcing",
         "batches",

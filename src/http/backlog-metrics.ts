@@ -54,6 +54,16 @@ const backlogMetrics: readonly BacklogMetric[] = [
     help: "How long the oldest job has been due.",
     values: ({ jobSeconds }) => jobSeconds,
   },
+  {
+    name: "service_shipping_label_backlog",
+    help: "Calls about shipping labels that carriers have not answered; 10,001 means more than 10,000.",
+    values: ({ labels }) => labels,
+  },
+  {
+    name: "service_shipping_label_lag_seconds",
+    help: "How long the oldest of these calls has been waiting.",
+    values: ({ labelSeconds }) => labelSeconds,
+  },
 ];
 
 /** Adds metrics of the backlog in the database: read at most once per scrape, and missing while it can't be read. */

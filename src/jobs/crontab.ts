@@ -31,6 +31,9 @@ const closeLedger = "12 * * * * close_ledger ?jobKey=close_ledger";
 // Hourly, because days begin at different times in time zones. Nothing is due after the head of yesterday
 const signHeads = "2 * * * * sign_valuation_heads ?jobKey=sign_valuation_heads";
 
+// Each change of the work queues a job for its time; this one is for work whose job was lost
+const makeLabels = "*/5 * * * * make_shipping_labels ?jobKey=make_shipping_labels";
+
 // Declaring a backfill queues a job; this one continues after a process was killed
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 
@@ -43,6 +46,7 @@ export const upkeep: readonly string[] = [
   "sign_valuation_heads",
   "expire_reservations",
   "expire_quotes",
+  "make_shipping_labels",
   "backfill",
   ...retentionRules.map(({ task }) => task),
 ];
@@ -58,6 +62,7 @@ export function makeCrontab({ exchangeRatesFrom }: TaskSettings): string {
     signHeads,
     expireReservations,
     expireQuotes,
+    makeLabels,
     backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");

@@ -7,6 +7,7 @@ import type { RetentionRule } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import-rates.ts";
 import type { ImportOptions } from "./exchange-rates/import-rates.ts";
 import { signNextHead } from "./sign-heads.ts";
+import { makeLabelsTask } from "../labels/make-labels.ts";
 import { Secrets } from "../secrets/secrets.ts";
 
 /** A function that is called after rows were deleted by age. */
@@ -18,10 +19,18 @@ export interface TaskSettings {
   exchangeRatesFrom: string | undefined;
   /** Keys that encrypt stored secrets; without one, they are plain. */
   secretsKeys?: readonly string[];
+  /** Destinations outside the public internet at which adapters of carriers may be. */
+  carrierAllow?: readonly string[];
 }
 
 /** Tasks that are queued at each start. */
-export const tasksAtStart = ["fill_default_currency_prices", "backfill", "close_ledger", "expire_batches"];
+export const tasksAtStart = [
+  "fill_default_currency_prices",
+  "backfill",
+  "close_ledger",
+  "expire_batches",
+  "make_shipping_labels",
+];
 
 /**
  * Returns the tasks of background work by name. A job may run twice, so tasks must be safe to repeat.
@@ -30,7 +39,7 @@ export const tasksAtStart = ["fill_default_currency_prices", "backfill", "close_
  * @param read reads exchange rates
  */
 export function makeTasks(
-  { exchangeRatesFrom: from, secretsKeys = [] }: TaskSettings,
+  { exchangeRatesFrom: from, secretsKeys = [], carrierAllow = [] }: TaskSettings,
   onPruned?: OnPruned,
   read?: ImportOptions["read"],
 ): TaskList {
@@ -45,6 +54,7 @@ export function makeTasks(
     expire_batches: callTask("erp.expire_batches()"),
     expire_reservations: callTask("ledger.expire_reservations()"),
     expire_quotes: callTask("erp.expire_quotes()"),
+    make_shipping_labels: makeLabelsTask({ secrets, allow: carrierAllow }),
     sign_valuation_heads: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => signNextHead(helpers, secrets)),
     ...(from !== undefined && {

@@ -54,6 +54,8 @@ export class Backlogs {
       deliveries: 0,
       deliverySeconds: 0,
       jobSeconds: 0,
+      labels: 0,
+      labelSeconds: 0,
       subscriptions: {},
       jobs: { due: 0, running: 0, later: 0, failed: 0 },
     };
@@ -75,7 +77,8 @@ export class Backlogs {
 function add(sum: Backlog, one: Backlog): void {
   sum.outbox += one.outbox;
   sum.deliveries += one.deliveries;
-  for (const each of ["outboxSeconds", "deliverySeconds", "jobSeconds"] as const)
+  sum.labels += one.labels;
+  for (const each of ["outboxSeconds", "deliverySeconds", "jobSeconds", "labelSeconds"] as const)
     sum[each] = Math.max(sum[each], one[each]);
   for (const state of ["due", "running", "later", "failed"] as const) sum.jobs[state] += one.jobs[state];
 }

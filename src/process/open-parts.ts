@@ -148,7 +148,12 @@ async function openAuth(
   const { firstRights: first } = shared;
   if (!first) {
     const ownKeys = tokenSigningKeys.length === 0 ? (["signing key"] as const) : [];
-    await requireSecretsKeys(pool, secrets, ["webhook secret", "valuation key", ...ownKeys], logger);
+    await requireSecretsKeys(
+      pool,
+      secrets,
+      ["webhook secret", "valuation key", "carrier secret", ...ownKeys],
+      logger,
+    );
   }
   const cache = new InvalidatedCache(pool, logger, createMarkReader(pool, readRows, shared.onState), {
     listen: shared.listenWhileUsed,

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { UserError } from "../errors/user-error.ts";
 import { bulk } from "./settings/bulk-settings.ts";
+import { labels } from "./settings/label-settings.ts";
 import { database } from "./settings/postgres-settings.ts";
 import { limits } from "./settings/limit-settings.ts";
 import { retention } from "./settings/retention-settings.ts";
@@ -15,13 +16,23 @@ type Values<Declared> = {
   [Key in keyof Declared]: Declared[Key] extends Setting<infer Value> ? Value : Values<Declared[Key]>;
 };
 
-const declared = { ...service, ...database, ...webhooks, ...bulk, ...retention, ...limits, ...tracing };
+const declared = {
+  ...service,
+  ...database,
+  ...webhooks,
+  ...labels,
+  ...bulk,
+  ...retention,
+  ...limits,
+  ...tracing,
+};
 
 /** All settings, by topic. */
 export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   Service: [...listSettings(service)],
   Postgres: [...listSettings(database)],
   Webhooks: [...listSettings(webhooks)],
+  "Shipping labels": [...listSettings(labels)],
   "Bulk operations": [...listSettings(bulk)],
   Retention: [...listSettings(retention)],
   Limits: [...listSettings(limits)],

@@ -3,7 +3,13 @@ import { UserError } from "../errors/user-error.ts";
 import type { StoredSecrets } from "./require-keys.ts";
 import { requireKeysFor } from "./require-keys.ts";
 import type { Secrets } from "./secrets.ts";
-import { signingKeyPlace, UnreadableSecret, valuationKeyPlace, webhookSecretPlace } from "./secrets.ts";
+import {
+  carrierSecretPlace,
+  signingKeyPlace,
+  UnreadableSecret,
+  valuationKeyPlace,
+  webhookSecretPlace,
+} from "./secrets.ts";
 
 /** The number of rows that one transaction changes and locks. */
 const batch = 100;
@@ -12,6 +18,7 @@ const tables = [
   { kind: "signing key", name: "auth.signing_key", placeOf: signingKeyPlace },
   { kind: "valuation key", name: "valuation.signing_key", placeOf: valuationKeyPlace },
   { kind: "webhook secret", name: "events.webhook_secret", placeOf: webhookSecretPlace },
+  { kind: "carrier secret", name: "erp.carrier", placeOf: carrierSecretPlace },
 ] as const;
 type Table = (typeof tables)[number];
 
@@ -35,7 +42,7 @@ export async function encryptStored(
   }
   const { rows } = await connection.query<StoredSecrets>("select * from auth.stored_secrets()");
   requireKeysFor(rows, secrets);
-  const counts = { "signing key": 0, "valuation key": 0, "webhook secret": 0 };
+  const counts = { "signing key": 0, "valuation key": 0, "webhook secret": 0, "carrier secret": 0 };
   for (const table of tables) {
     let count;
     do {

@@ -6,7 +6,7 @@ import type { Secrets } from "./secrets.ts";
 
 /** A row of auth.stored_secrets: the number of secrets of one kind that are encrypted with the same key. */
 export interface StoredSecrets {
-  kind: "signing key" | "valuation key" | "webhook secret";
+  kind: "signing key" | "valuation key" | "webhook secret" | "carrier secret";
   /** The id of the key that encrypts them; null for plain text. */
   key_id: string | null;
   count: number;
@@ -53,6 +53,7 @@ const names: Record<StoredSecrets["kind"], string> = {
   "signing key": "keys that sign access tokens",
   "valuation key": "keys that sign stock valuation heads",
   "webhook secret": "webhook secrets",
+  "carrier secret": "secrets of carriers",
 };
 
 function describe(stored: readonly StoredSecrets[]): string {

@@ -92,5 +92,8 @@ export const signingKeyPlace = (id: string): string => `auth.signing_key/${id}`;
 /** Returns the place of a key that signs heads of stock valuation reports. */
 export const valuationKeyPlace = (id: string): string => `valuation.signing_key/${id}`;
 
+/** Returns the place of a carrier's secret. */
+export const carrierSecretPlace = (id: string): string => `erp.carrier/${id}`;
+
 /** Returns the place of a webhook's secret. */
 export const webhookSecretPlace = (id: string): string => `events.webhook_secret/${id}`;

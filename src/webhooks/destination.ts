@@ -23,7 +23,7 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 export function parseDestination(text: string, allowed: AllowList): URL {
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    throw new RefusedDestination("Webhooks are sent to https: and http: addresses only.");
+    throw new RefusedDestination("Messages are sent to https: and http: addresses only.");
   if (url.username !== "" || url.password !== "")
     throw new RefusedDestination("The address must not have a name and password in it.");
   const host = hostOf(url);
@@ -34,7 +34,7 @@ export function parseDestination(text: string, allowed: AllowList): URL {
   const port = url.port === "" ? defaultPorts[url.protocol]! : Number(url.port);
   if (!allowed.ports.includes(port))
     throw new RefusedDestination(
-      `Webhooks are not sent to port ${port}, only to ${allowed.ports.join(" and ")}.`,
+      `Messages are not sent to port ${port}, only to ${allowed.ports.join(" and ")}.`,
     );
   return url;
 }

@@ -14,6 +14,14 @@ export interface ReceiverResponse {
   body: string;
 }
 
+export interface OutgoingMessage {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export type ReadBody = (response: IncomingMessage) => Promise<string>;
+
 /** Thrown if there was no response. The message is for the subscriber. */
 export class NoResponse extends Error {
   override name = "NoAnswer";
@@ -66,13 +74,24 @@ export class WebhookClient {
    *
    * @throws {NoResponse | RefusedDestination} if there was no response
    */
-  async post(address: string, headers: Record<string, string>, body: string): Promise<ReceiverResponse> {
+  post(address: string, headers: Record<string, string>, body: string): Promise<ReceiverResponse> {
+    const read = (response: IncomingMessage) => readBeginning(response, this.#bodyTimeoutMs);
+    return this.request({ method: "POST", headers, body }, address, read);
+  }
+
+  /**
+   * Sends a request once.
+   *
+   * @param read reads the body of the response
+   * @throws {NoResponse | RefusedDestination} if there was no response
+   */
+  async request(message: OutgoingMessage, address: string, read: ReadBody): Promise<ReceiverResponse> {
     const url = parseDestination(address, this.#allowed);
     const tooLate = AbortSignal.timeout(this.#timeoutMs);
     try {
-      return await this.#send(url, headers, body, tooLate);
+      return await this.#send(url, message, read, tooLate);
     } catch (error) {
-      if (error instanceof RefusedDestination) throw error;
+      if (error instanceof RefusedDestination || error instanceof NoResponse) throw error;
       if (tooLate.aborted)
         throw new NoResponse(`There was no response within ${this.#timeoutMs / 1000} seconds.`, {
           cause: error,
@@ -89,15 +108,16 @@ export class WebhookClient {
 
   async #send(
     url: URL,
-    headers: Record<string, string>,
-    body: string,
+    message: OutgoingMessage,
+    read: ReadBody,
     signal: AbortSignal,
     isLast = false,
   ): Promise<ReceiverResponse> {
+    const { method, headers, body } = message;
     const { request: open } = url.protocol === "https:" ? https : http;
     const request = open(url, {
-      method: "POST",
-      headers: { ...headers, "content-length": Buffer.byteLength(body) },
+      method,
+      headers: { ...headers, ...(body !== undefined && { "content-length": Buffer.byteLength(body) }) },
       agent: this.#agents[url.protocol]!,
       lookup: this.#lookup,
       signal,
@@ -113,13 +133,13 @@ export class WebhookClient {
       // The other side closed an idle connection just when it was used again
       const wasStale = request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
       if (wasStale && !isLast && !signal.aborted && !this.#isClosed)
-        return this.#send(url, headers, body, signal, true);
+        return this.#send(url, message, read, signal, true);
       throw error;
     }
     return {
       status: response.statusCode!,
       headers: response.headers,
-      body: await readBeginning(response, this.#bodyTimeoutMs),
+      body: await read(response),
     };
   }
 }

@@ -23,7 +23,7 @@ export interface CommandProcess {
 }
 
 const ofProject =
-  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|READ_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|BULK_|BACKUP_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
+  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|READ_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|CARRIER_|BULK_|BACKUP_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
 
 /** With more room for young objects than in the scripts: a start then hardly has to collect garbage, a sixth of its time. */
 const nodeOptions = [

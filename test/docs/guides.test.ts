@@ -92,6 +92,11 @@ const guides: Record<string, Guide> = {
     write: ["return_orders", "goods_receipts", "documents", "orders"],
     version: "unstable",
   },
+  "docs/guides/labels.md": {
+    read: ["orders", "fulfillment_orders", "shipping_labels"],
+    write: ["shipping_labels"],
+    version: "unstable",
+  },
   "docs/guides/invoicing.md": { read: ["documents"], write: ["orders", "customers"], version: "unstable" },
   "docs/guides/promises.md": {
     read: ["products", "warehouses", "orders"],

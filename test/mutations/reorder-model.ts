@@ -159,7 +159,10 @@ function judge(
       .filter((one) => one.daysAgo < days && isCounted(one.warehouse))
       .map(({ quantity }) => quantity),
   );
-  const fillUpTo = target ?? (point ?? 0) + Math.ceil((shipped * (lead ?? 0)) / days);
+  const fillUpTo = Math.max(
+    target ?? (point ?? 0) + Math.ceil((shipped * (lead ?? 0)) / days),
+    (point ?? -1) + 1,
+  );
   const least = Math.max(fillUpTo - position, terms?.min ?? 1, 1);
   const steps = terms?.steps ?? 1;
   const lasts = shipped === 0 ? null : Math.min(Math.floor((Math.max(position, 0) * days) / shipped), 36_500);

@@ -55,7 +55,7 @@ it("the reorder point of a product is for all warehouses that sell, if none has 
   assert.deepEqual(await inShort(axe), ["hall: reorder_point, 32 at 8"]);
   assert.equal((await re.of(axe))[0]!.spansWarehouses, true);
   await re.rule(axe, "shed", { reorderPoint: 20 });
-  assert.deepEqual(await inShort(axe), ["shed: reorder_point, 12 at 8"]);
+  assert.deepEqual(await inShort(axe), ["shed: reorder_point, 13 at 8"]);
   await re.rule(axe, "shed", { reorderPoint: 0, targetMaximumQuantity: 0 });
   assert.deepEqual(await inShort(axe), []);
 });

@@ -49,6 +49,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "past-stock",
         "promises",
         "purchasing",
+        "reordering",
         "shipping",
         "picking",
         "labels",

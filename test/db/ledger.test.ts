@@ -22,6 +22,7 @@ const denied = { code: "42501" };
 /** Functions that the role of the API may call, which read with the rights of their owners, and what is asked of them. */
 const readers = {
   "erp.cycle_counts": "'WAREHOUSE', 1, 1, 1, 10",
+  "erp.reorder_proposals": "null, null, null, 90, 10",
   "ledger.allows_backorders": "'BACKORDERS'",
   "ledger.batch_quantity_as_of": "'BATCH', null, null, '2026-01-01'",
   "ledger.expected_units": "'EXPECTED', null, '2100-01-01'",

@@ -113,6 +113,11 @@ const guides: Record<string, Guide> = {
     write: ["batches", "stocks", "warehouses"],
     version: "unstable",
   },
+  "docs/guides/reordering.md": {
+    read: ["products", "warehouses", "suppliers", "stocks", "currencies"],
+    write: ["supplier_orders"],
+    version: "unstable",
+  },
 };
 
 const root = new URL("../../", import.meta.url);

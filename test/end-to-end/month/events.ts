@@ -31,10 +31,16 @@ export const happenings: Record<number, Happening> = {
 
   /** Goods move to the shed, and to the attic, which sells nothing. */
   async 25({ merchant }) {
-    const moves: [string, string, string, number][] = [
+    const wanted: [string, string, string, number][] = [
       ["cable", "A-3", "shed", 20],
       ["chair", "A-2", "attic", 2],
     ];
+    const moves = wanted
+      .map(([product, source, destination, most]) => {
+        const quantity = Math.min(most, merchant.accounts.unitsAt(product, source));
+        return [product, source, destination, quantity] as const;
+      })
+      .filter(([, , , quantity]) => quantity > 0);
     await merchant.call("stockTransfer", {
       lines: moves.map(([product, source, destination, quantity]) => ({
         productId: merchant.id[product],
@@ -231,16 +237,20 @@ export const happenings: Record<number, Happening> = {
     line!.quantity = 2;
   },
 
-  /** Chairs are worth less than they cost. */
+  /** A third of the value of the chairs is gone. */
   async 6({ merchant }) {
     await merchant.endDay();
-    await merchant.call("stockWriteDown", {
+    const pool = merchant.accounts.worthOf("chair");
+    const amount = pool.value / 3n;
+    if (amount === 0n) return;
+    const input = {
       productId: merchant.id.chair,
-      amount: "40",
+      amount: shown(amount),
       reason: "Scratches",
       day: dayBefore(6),
-    });
-    merchant.accounts.worthOf("chair").lower(micro("40"));
+    };
+    await merchant.call("stockWriteDown", input);
+    pool.lower(amount);
   },
 
   /** Lamps come from overseas, and the freight is billed later. */
@@ -248,7 +258,7 @@ export const happenings: Record<number, Happening> = {
     const purchase = await purchases.order("pacific", "USD", [["lamp", 12, "28.40"]]);
     const receipt = await purchases.receive(purchase, [{ line: 0, units: 12, place: "A-2" }]);
     await merchant.endDay();
-    await purchases.addCosts(receipt, "lamp", 12, "17.35");
+    await purchases.addCosts(receipt, "lamp", 12, "17.35", dayBefore(5));
   },
 };
 

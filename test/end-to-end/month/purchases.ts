@@ -123,10 +123,16 @@ export class Purchases {
   }
 
   /** Freight and customs of a delivery of one product, paid in euros: the part of units that are gone is expense. */
-  async addCosts(receipt: string, product: string, received: number, amount: string): Promise<void> {
+  async addCosts(
+    receipt: string,
+    product: string,
+    received: number,
+    amount: string,
+    day: string,
+  ): Promise<void> {
     const { landedCosts } = await this.#merchant.call(
       "landedCostAllocate",
-      { goodsReceiptId: receipt, amount, basis: "by_value" },
+      { goodsReceiptId: receipt, amount, basis: "by_value", day },
       "landedCosts { amount }",
     );
     assert.equal(landedCosts.length, 1);

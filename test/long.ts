@@ -29,8 +29,10 @@ const numbers = {
   PROMISE_CALLS: "50000",
   STOCKTAKE_SEEDS: "30",
   STOCKTAKE_STEPS: "40",
+  MONTHS: "10",
 };
 const files = [
+  "end-to-end/month",
   "reads/differential",
   "bulk/random-exports",
   "reads/made-up-schemas",

@@ -84,6 +84,7 @@ comment on column erp.shipping_method.technical_name is 'Stable machine name, fo
 comment on column erp.shipping_method.name is 'Name of the way to ship, in the language of the request.';
 comment on column erp.shipping_method.active is 'Whether customers are offered it.';
 comment on column erp.country.iso_code is 'Two-letter code of ISO 3166-1.';
+comment on column erp.product_stock_location_configuration.product_id is 'Product that the settings are for.';
 comment on column erp.product_stock_location_configuration.warehouse_id is
   'Warehouse, if it is the place: its part that has no bin.';
 comment on column erp.product_stock_location_configuration.bin_location_id is 'Bin, if it is the place.';

@@ -98,6 +98,14 @@ const guides: Record<string, Guide> = {
     write: ["batches", "stocks", "warehouses"],
     version: "unstable",
   },
+  "docs/guides/master-data.md": {
+    read: ["countries", "currencies", "products", "warehouses"],
+    write: [
+      ...["customer_groups", "payment_methods", "sales_channels", "locations", "tags"],
+      ...["product_warehouse_configurations", "product_stock_location_configurations"],
+    ],
+    version: "unstable",
+  },
 };
 
 const root = new URL("../../", import.meta.url);

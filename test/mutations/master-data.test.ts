@@ -92,7 +92,7 @@ for (const [list, { row, change, key }] of Object.entries(kinds))
     });
 
     it("needs a key, a known id, and a right", async () => {
-      const { [key]: _, ...unnamed } = row;
+      const unnamed = { ...row, [key]: undefined };
       assert.deepEqual(refusals(await upsert(list, [unnamed])), [["REQUIRED", `${list}.0`]]);
       const type = list.charAt(0).toUpperCase() + list.slice(1, -1);
       assert.deepEqual(refusals(await upsert(list, [{ ...row, id: missingId(type) }])), [

@@ -9,6 +9,7 @@ import express from "express";
 import { pino } from "pino";
 import { createAdministrator } from "../../src/auth/administrators.ts";
 import { findUpsert } from "../../src/bulk/upserts.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
 import { check } from "../../src/check/check.ts";
 import { lints } from "../../src/check/lints.ts";
 import { readDemo } from "../../src/commands/demo.ts";
@@ -153,22 +154,22 @@ describe("the recipes of CONTRIBUTING.md", () => {
     await project.write("db/fixtures/api/product_notes_upsert.sql", row!);
     await migrate("0350-product-notes-upsert.sql", migration!);
     await service.app.reload();
-    const { body, text: answer } = await service.ask(
-      await service.token({ read: ["products"], write: ["product_notes"] }),
-      {
-        query: `mutation ($rows: [ProductNoteUpsertInput!]!) { productNotesUpsert(input: { productNotes: $rows, partial: true }) {
+    // The scope is new
+    const request = { name: "Notes", read: ["products"], write: ["product_notes"] };
+    const credential = await createCredential(service.owner, request);
+    const { body, text: answer } = await service.ask(await service.tokenFor(credential), {
+      query: `mutation ($rows: [ProductNoteUpsertInput!]!) { productNotesUpsert(input: { productNotes: $rows, partial: true }) {
           results { outcome userErrors { code field } } productNotes { product { productNumber } } } }`,
-        variables: {
-          rows: [
-            { reference: "N-1", productNumber: "AU-0001-30", text: "Sells well" },
-            { reference: "N-2", productNumber: "none", text: "Sells well" },
-          ],
-        },
+      variables: {
+        rows: [
+          { reference: "N-1", productNumber: "AU-0001-34", text: "Sells well" },
+          { reference: "N-2", productNumber: "none", text: "Sells well" },
+        ],
       },
-    );
+    });
     assert.equal(body.errors, undefined, answer);
     const { results, productNotes } = body.data.productNotesUpsert;
-    assert.deepEqual(productNotes, [{ product: { productNumber: "AU-0001-30" } }]);
+    assert.deepEqual(productNotes, [{ product: { productNumber: "AU-0001-34" } }]);
     assert.deepEqual(results, [
       { outcome: "CREATED", userErrors: [] },
       {

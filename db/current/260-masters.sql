@@ -11,11 +11,13 @@ drop trigger if exists sales_channel_currency_is_kept on erp.sales_channel_curre
 drop trigger if exists sales_channel_payment_method_is_kept on erp.sales_channel_payment_method;
 
 alter table erp.customer_group drop column if exists technical_name cascade;
+-- waive constraint-builds-index: a handful of rows
 alter table erp.customer_group add column technical_name text collate "C"
   constraint customer_group_technical_name_is_unique unique;
 alter table erp.customer_group add constraint customer_group_technical_name_is_not_blank
   check (not erp.is_blank(technical_name)) not valid;
 alter table erp.sales_channel drop column if exists technical_name cascade;
+-- waive constraint-builds-index: a handful of rows
 alter table erp.sales_channel add column technical_name text collate "C"
   constraint sales_channel_technical_name_is_unique unique;
 alter table erp.sales_channel add constraint sales_channel_technical_name_is_not_blank
@@ -29,6 +31,7 @@ alter table erp.shipping_method add constraint shipping_method_technical_name_is
 alter table erp.location drop constraint if exists location_storefront_id_is_unique,
   drop constraint if exists location_storefront_id_is_not_blank,
   drop constraint if exists location_name_is_not_blank;
+-- waive constraint-builds-index: a handful of rows
 alter table erp.location add constraint location_storefront_id_is_unique unique (storefront_id),
   add constraint location_storefront_id_is_not_blank check (not erp.is_blank(storefront_id)) not valid,
   add constraint location_name_is_not_blank check (not erp.is_blank(name)) not valid;
@@ -84,6 +87,7 @@ comment on column erp.shipping_method.technical_name is 'Stable machine name, fo
 comment on column erp.shipping_method.name is 'Name of the way to ship, in the language of the request.';
 comment on column erp.shipping_method.active is 'Whether customers are offered it.';
 comment on column erp.country.iso_code is 'Two-letter code of ISO 3166-1.';
+comment on column erp.product_stock_location_configuration.product_id is 'Product that the settings are for.';
 comment on column erp.product_stock_location_configuration.warehouse_id is
   'Warehouse, if it is the place: its part that has no bin.';
 comment on column erp.product_stock_location_configuration.bin_location_id is 'Bin, if it is the place.';

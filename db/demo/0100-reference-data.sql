@@ -105,7 +105,8 @@ insert into erp.sales_channel (
   id, technical_name, name, country_id, currency_id, customer_group_id, payment_method_id, created_at,
   updated_at
 )
-select demo.id('sales_channel', n), (array['online_shop', 'uk_shop'])[n], demo.texts(en, de, fr), demo.id('country', country),
+select demo.id('sales_channel', n), (array['online_shop', 'uk_shop'])[n], demo.texts(en, de, fr),
+  demo.id('country', country),
   demo.id('currency', currency),
   demo.id('customer_group', customer_group),
   demo.id('payment_method', payment), demo.opening() - interval '20 days',

@@ -42,6 +42,7 @@ export const guideGroups: readonly GuideGroup[] = [
       "guides",
       ...[
         "loading",
+        "master-data",
         "exporting",
         "following",
         "stock",

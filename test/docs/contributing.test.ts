@@ -8,6 +8,8 @@ import { after, before, describe, it } from "node:test";
 import express from "express";
 import { pino } from "pino";
 import { createAdministrator } from "../../src/auth/administrators.ts";
+import { findUpsert } from "../../src/bulk/upserts.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
 import { check } from "../../src/check/check.ts";
 import { lints } from "../../src/check/lints.ts";
 import { readDemo } from "../../src/commands/demo.ts";
@@ -145,6 +147,37 @@ describe("the recipes of CONTRIBUTING.md", () => {
     assert.deepEqual((await create({ productId: unknown, text: "Sells well" })).userErrors, [
       { code: "NOT_FOUND", field: ["productId"] },
     ]);
+  });
+
+  it("an upsert is a mutation and an import of files", async () => {
+    const [row, migration] = blocksOf("Adding an upsert");
+    await project.write("db/fixtures/api/product_notes_upsert.sql", row!);
+    await migrate("0350-product-notes-upsert.sql", migration!);
+    await service.app.reload();
+    // The scope is new
+    const request = { name: "Notes", read: ["products"], write: ["product_notes"] };
+    const credential = await createCredential(service.owner, request);
+    const { body, text: answer } = await service.ask(await service.tokenFor(credential), {
+      query: `mutation ($rows: [ProductNoteUpsertInput!]!) { productNotesUpsert(input: { productNotes: $rows, partial: true }) {
+          results { outcome userErrors { code field } } productNotes { product { productNumber } } } }`,
+      variables: {
+        rows: [
+          { reference: "N-1", productNumber: "AU-0001-34", text: "Sells well" },
+          { reference: "N-2", productNumber: "none", text: "Sells well" },
+        ],
+      },
+    });
+    assert.equal(body.errors, undefined, answer);
+    const { results, productNotes } = body.data.productNotesUpsert;
+    assert.deepEqual(productNotes, [{ product: { productNumber: "AU-0001-34" } }]);
+    assert.deepEqual(results, [
+      { outcome: "CREATED", userErrors: [] },
+      {
+        outcome: "REFUSED",
+        userErrors: [{ code: "NOT_FOUND", field: ["productNotes", "1", "productNumber"] }],
+      },
+    ]);
+    assert.ok(findUpsert(service.app.headReader().schema, "product_notes"));
   });
 
   it("a page of the administration shows rows to those who have logged in", async () => {

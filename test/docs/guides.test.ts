@@ -116,6 +116,12 @@ const guides: Record<string, Guide> = {
   "docs/guides/reordering.md": {
     read: ["products", "warehouses", "suppliers", "stocks", "currencies"],
     write: ["supplier_orders"],
+  "docs/guides/master-data.md": {
+    read: ["countries", "currencies", "products", "warehouses"],
+    write: [
+      ...["customer_groups", "payment_methods", "sales_channels", "locations", "tags"],
+      ...["product_warehouse_configurations", "product_stock_location_configurations"],
+    ],
     version: "unstable",
   },
 };

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import { missingId } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { openShop, refusals } from "../lib/shop.ts";
 
+const frozen = "2026-06-unstable";
+
 let shop: Shop;
 before(async () => {
-  shop = await openShop();
+  shop = await openShop({ versions });
 });
 after(() => shop.close());
 
@@ -92,7 +95,7 @@ for (const [list, { row, change, key }] of Object.entries(kinds))
     });
 
     it("needs a key, a known id, and a right", async () => {
-      const { [key]: _, ...unnamed } = row;
+      const unnamed = { ...row, [key]: undefined };
       assert.deepEqual(refusals(await upsert(list, [unnamed])), [["REQUIRED", `${list}.0`]]);
       const type = list.charAt(0).toUpperCase() + list.slice(1, -1);
       assert.deepEqual(refusals(await upsert(list, [{ ...row, id: missingId(type) }])), [
@@ -163,6 +166,18 @@ describe("shippingMethods", () => {
     ]);
     const { codes } = await shop.ask(await shop.token({ read: ["orders"] }), { query });
     assert.deepEqual(codes, ["FORBIDDEN"]);
+  });
+});
+
+describe("ids of shipping methods", () => {
+  it("lead to an object in unstable, and to null in the frozen version, which has no such type", async () => {
+    const { shippingMethods } = await upsert("shippingMethods", [
+      { technicalName: "freight", nameByLocale: names },
+    ]);
+    const query = `{ node(id: "${shippingMethods[0].id}") { __typename } }`;
+    const token = await shop.token();
+    assert.deepEqual((await shop.ask(token, { query })).body.data.node, { __typename: "ShippingMethod" });
+    assert.deepEqual((await shop.ask(token, { query }, { version: frozen })).body.data, { node: null });
   });
 });
 

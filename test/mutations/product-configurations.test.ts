@@ -26,14 +26,14 @@ describe("productWarehouseConfigurationsUpsert", () => {
     ]);
     assert.deepEqual(made.userErrors, []);
     assert.equal(outcomes(made), "CREATED CREATED");
-    const [{ id, ...side }, { id: _, ...main }] = made[list];
+    const [{ id, ...side }, main] = made[list];
     const expected = { productId: bench.product, warehouseId: bench.side, defaultBinLocationId: bench.bin };
     assert.deepEqual(side, {
       ...expected,
       ...{ reorderPoint: 5, targetMaximumQuantity: 20, safetyStock: 2, stockBelowReorderPoint: 2 },
     });
     assert.deepEqual(main, {
-      ...expected,
+      ...{ ...expected, id: main.id },
       ...{
         warehouseId: bench.main,
         defaultBinLocationId: null,
@@ -110,13 +110,14 @@ describe("productStockLocationConfigurationsUpsert", () => {
     ]);
     assert.deepEqual(made.userErrors, []);
     assert.equal(outcomes(made), "CREATED CREATED");
-    const [{ id, ...atBin }, { id: _, ...atSide }] = made[list];
+    const [{ id, ...atBin }, atSide] = made[list];
     const product = { productNumber: "P-1" };
     assert.deepEqual(atBin, {
       ...{ reorderPoint: 5, targetMaximumQuantity: 9, stockBelowReorderPoint: 2, product },
       ...{ warehouse: null, binLocation: { code: "B-1" } },
     });
     assert.deepEqual(atSide, {
+      id: atSide.id,
       ...{ reorderPoint: 5, targetMaximumQuantity: null, stockBelowReorderPoint: 1, product },
       ...{ warehouse: { code: "SIDE" }, binLocation: null },
     });

@@ -44,6 +44,7 @@ drop function if exists api_unstable.product_supplier_configurations_currency_pu
 --!include erp/upsert_batches.sql
 --!include erp/upsert_warehouses.sql
 --!include ledger/warn_of_bin_state.sql
+select api_meta.allow('service_writer', 'erp.bin_location_tag', 'select', 'insert', 'delete');
 --!include erp/upsert_bin_locations.sql
 --!include erp/upsert_product_supplier_configurations.sql
 

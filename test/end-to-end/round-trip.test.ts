@@ -69,7 +69,7 @@ async function imported(shop: Shop, resource: string, file: string, type: string
 
 /** Gives names to sales channels and customer groups that have none, as a merchant does before the move. */
 async function nameAll(shop: Shop, resource: string): Promise<void> {
-  const query = `{ ${resource} { edges { node { id technicalName } } } }`;
+  const query = `{ ${resource}(first: 100) { edges { node { id technicalName } } } }`;
   const { body } = await shop.ask(shop.access, { query });
   const rows = body.data[resource].edges.map(({ node }: any, index: number) => ({
     id: node.id,

@@ -50,8 +50,9 @@ from (values (1, 'mr', 'Mr', 'Herr', 'Monsieur', 'Dear Mr', 'Sehr geehrter Herr'
 union all
 select demo.id('salutation', 4), 'not_specified', null, null, demo.opening() - interval '30 days', null;
 
-insert into erp.customer_group (id, name, display_gross, created_at)
-select demo.id('customer_group', n), demo.texts(en, de, fr), n % 3 = 1, demo.opening() - interval '30 days'
+insert into erp.customer_group (id, technical_name, name, display_gross, created_at)
+select demo.id('customer_group', n), case when n <= 4 then replace(lower(en), ' ', '_') end,
+  demo.texts(en, de, fr), n % 3 = 1, demo.opening() - interval '30 days'
 from (values (1, 'Standard', 'Standard', 'Standard'), (2, 'Business', 'Geschäftskunden', 'Entreprises'),
   (3, 'Resellers', 'Wiederverkäufer', 'Revendeurs'),
   (4, 'Alpine club', 'Alpenverein', 'Club alpin'), (5, 'Cafés', 'Cafés', 'Cafés'),
@@ -83,9 +84,9 @@ from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'), (2, 'paypal', 'Pa
     (12, 'cash', 'Cash', 'Bar', 'Espèces')) as v (n, technical_name, en,
     de, fr);
 
-insert into erp.shipping_method (id, technical_name, name, created_at)
+insert into erp.shipping_method (id, technical_name, name, created_at, updated_at)
 select demo.id('shipping_method', n), technical_name, demo.texts(en, de, fr),
-  demo.opening() - interval '30 days'
+  demo.opening() - interval '30 days', case when n = 3 then demo.opening() end
 from (values (1, 'standard', 'Standard', 'Standardversand', 'Standard'),
   (2, 'express', 'Express', 'Express', 'Express'),
   (3, 'freight', 'Freight', 'Spedition', 'Fret'), (4, 'pickup', 'Pick-up', 'Abholung', 'Retrait')) as v (n,
@@ -101,9 +102,10 @@ from unnest(array['new', 'bestseller', 'sale', 'organic', 'fair trade', 'winter'
     'recall']) with ordinality as v (name, n);
 
 insert into erp.sales_channel (
-  id, name, country_id, currency_id, customer_group_id, payment_method_id, created_at, updated_at
+  id, technical_name, name, country_id, currency_id, customer_group_id, payment_method_id, created_at,
+  updated_at
 )
-select demo.id('sales_channel', n), demo.texts(en, de, fr), demo.id('country', country),
+select demo.id('sales_channel', n), (array['online_shop', 'uk_shop'])[n], demo.texts(en, de, fr), demo.id('country', country),
   demo.id('currency', currency),
   demo.id('customer_group', customer_group),
   demo.id('payment_method', payment), demo.opening() - interval '20 days',

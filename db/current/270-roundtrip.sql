@@ -46,6 +46,7 @@ drop function if exists api_unstable.product_supplier_configurations_currency_pu
 --!include ledger/warn_of_bin_state.sql
 select api_meta.allow('service_writer', 'erp.bin_location_tag', 'select', 'insert', 'delete');
 --!include erp/upsert_bin_locations.sql
+--!include erp/upsert_product_stock_location_configurations.sql
 --!include erp/upsert_product_supplier_configurations.sql
 
 --!include api/products_upsert.sql
@@ -55,6 +56,13 @@ select api_meta.allow('service_writer', 'erp.bin_location_tag', 'select', 'inser
 --!include api/batches_upsert.sql
 --!include api/bin_locations_upsert.sql
 --!include api/product_supplier_configurations_upsert.sql
+
+-- What callers noted on reservations for orders goes when their customer is anonymized
+--!include erp/reservations_about.sql
+--!include erp/subjects_about.sql
+--!include erp/export_customer.sql
+--!include erp/anonymize_rows.sql
+--!include events/anonymous_data.sql
 
 -- Exports whose lines are rows of upserts
 comment on column bulk.operation.format is 'Format of the file: jsonl, csv, csv_raw, import or import_csv.';

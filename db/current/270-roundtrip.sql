@@ -45,6 +45,8 @@ drop function if exists api_unstable.product_supplier_configurations_currency_pu
 --!include erp/upsert_warehouses.sql
 --!include ledger/warn_of_bin_state.sql
 select api_meta.allow('service_writer', 'erp.bin_location_tag', 'select', 'insert', 'delete');
+comment on constraint bin_location_tag_tag_id_fkey on erp.bin_location_tag is
+  '@internal erp.set_tags() creates missing tags';
 --!include erp/upsert_bin_locations.sql
 --!include erp/upsert_product_stock_location_configurations.sql
 --!include erp/upsert_product_supplier_configurations.sql
@@ -63,6 +65,7 @@ select api_meta.allow('service_writer', 'erp.bin_location_tag', 'select', 'inser
 --!include erp/export_customer.sql
 --!include erp/anonymize_rows.sql
 --!include events/anonymous_data.sql
+--!include events/sequences_about.sql
 
 -- Exports whose lines are rows of upserts
 comment on column bulk.operation.format is 'Format of the file: jsonl, csv, csv_raw, import or import_csv.';

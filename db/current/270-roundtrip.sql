@@ -13,7 +13,9 @@ $$;
 
 drop view if exists api_unstable.products, api_unstable.orders, api_unstable.order_line_items cascade;
 drop function if exists api_unstable.product_supplier_configurations_currency_purchase_prices(
-  api_unstable.product_supplier_configurations);
+    api_unstable.product_supplier_configurations),
+  api_unstable.product_stock_location_configurations_warehouse_code(
+    api_unstable.product_stock_location_configurations);
 --!include api/products.sql
 --!include api/products_allows_backorders.sql
 --!include api/products_available_to_promise.sql
@@ -30,6 +32,7 @@ drop function if exists api_unstable.product_supplier_configurations_currency_pu
 --!include api/order_line_items.sql
 --!include api/order_line_items_returned_quantity.sql
 --!include api/product_supplier_configurations_currency_purchase_prices.sql
+--!include api/product_stock_location_configurations_warehouse_code.sql
 
 --!include erp/with_currencies.sql
 --!include erp/with_holds.sql
@@ -40,12 +43,28 @@ drop function if exists api_unstable.product_supplier_configurations_currency_pu
 --!include ledger/warn_of_hold.sql
 --!include erp/upsert_batches.sql
 --!include erp/upsert_warehouses.sql
+select api_meta.allow('service_writer', 'erp.bin_location_tag', 'select', 'insert', 'delete');
+comment on constraint bin_location_tag_tag_id_fkey on erp.bin_location_tag is
+  '@internal erp.set_tags() creates missing tags';
+--!include erp/upsert_bin_locations.sql
+--!include erp/upsert_product_stock_location_configurations.sql
+--!include erp/upsert_product_supplier_configurations.sql
 
 --!include api/products_upsert.sql
 --!include api/customers_upsert.sql
 --!include api/orders_upsert.sql
 --!include api/suppliers_upsert.sql
 --!include api/batches_upsert.sql
+--!include api/bin_locations_upsert.sql
+--!include api/product_supplier_configurations_upsert.sql
+
+-- What callers noted on reservations for orders goes when their customer is anonymized
+--!include erp/reservations_about.sql
+--!include erp/subjects_about.sql
+--!include erp/export_customer.sql
+--!include erp/anonymize_rows.sql
+--!include events/anonymous_data.sql
+--!include events/sequences_about.sql
 
 -- Exports whose lines are rows of upserts
 comment on column bulk.operation.format is 'Format of the file: jsonl, csv, csv_raw, import or import_csv.';

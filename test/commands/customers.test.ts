@@ -137,6 +137,12 @@ async function buy(): Promise<void> {
      values ($1, 'dhl', '["TRACK-0815-ADA"]', 'https://carrier.example/TRACK-0815-ADA')`,
     order,
   );
+  await shop.sql(
+    `insert into erp.stock_reservation (product_id, warehouse_id, order_line_item_id, quantity, open_quantity, state, reference, note)
+     select l.product_id, w.id, l.id, 1, 0, 'released', 'call Ada before noon', 'leave it with Babbage'
+     from erp.sales_order_line_item l, erp.warehouse w where l.order_id = $1 limit 1`,
+    order,
+  );
   await shop.sql("insert into erp.tag (name) values ('VIP') on conflict do nothing");
   await shop.sql("insert into erp.customer_tag (customer_id, tag_id) select $1, id from erp.tag", ada);
   await shop.sql(

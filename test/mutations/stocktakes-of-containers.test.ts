@@ -12,8 +12,8 @@ before(async () => {
   takes = await Stocktakes.open(shop);
   const { rows } = await shop.owner.query(`
     with f as (
-      insert into erp.fulfillment_order (source_warehouse_location_id, type, state)
-      select l.id, 'WarehouseLocationToOrder', 'Open' from erp.location l join erp.warehouse w on w.id = l.warehouse_id where w.code = 'hall'
+      insert into erp.fulfillment_order (number, source_warehouse_location_id, type, state)
+      select 'FO-1', l.id, 'WarehouseLocationToOrder', 'Open' from erp.location l join erp.warehouse w on w.id = l.warehouse_id where w.code = 'hall'
       returning id)
     insert into erp.stock_container (number, warehouse_id, bin_location_id, fulfillment_order_id)
     select v.number, w.id, b.id, (select id from f where v.number = 'box')

@@ -53,7 +53,9 @@ where case when w = 1 and n = 1 then t <= 12 else demo.pick((w * 100000 + n) * 3
 
 -- Those without a warehouse are from a time when containers needed none
 alter table erp.stock_container disable trigger keep_place_of_new;
-insert into erp.stock_container (id, number, kind, sscc, warehouse_id, bin_location_id, created_at, updated_at)
+insert into erp.stock_container (
+  id, number, kind, sscc, warehouse_id, bin_location_id, created_at, updated_at
+)
 select demo.id('container', n), 'KISTE-' || demo.padded(n, 3), (array['box', 'tote', 'pallet'])[1 + n % 3],
   case when n % 3 = 2 then s.digits || (10 - (
     select sum(d.digit::integer * case when d.nth % 2 = 1 then 3 else 1 end)

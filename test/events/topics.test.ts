@@ -165,6 +165,14 @@ describe("topics", () => {
         { token, select: "approvedCount" },
       );
       assert.deepEqual(approved.userErrors, []);
+      const containerFields = "stockContainer { id }";
+      const tote = { number: "T-1", kind: "tote", warehouseId: shop.id.hall };
+      const { stockContainer } = await mutate("stockContainerCreate", tote, containerFields);
+      await mutate(
+        "stockContainerMove",
+        { id: stockContainer.id, binLocationId: shop.id["A-1"] },
+        containerFields,
+      );
       // By other programs
       await shop.owner.query(`
         insert into erp.product (product_number, name) values ('saw', 'Saw');

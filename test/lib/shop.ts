@@ -87,9 +87,11 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     return process.ask(token, { query, variables: { input } }, more);
   };
 
-  /** Returns the input for a bin or warehouse, by its short name. */
-  const at = (place: string) =>
-    place.includes("-") ? { binLocationId: id[place] } : { warehouseId: id[place] };
+  /** Returns the input for a bin, warehouse or container, by its short name. */
+  const at = (place: string) => {
+    if (id[place]?.includes("/StockContainer/")) return { stockContainerId: id[place] };
+    return place.includes("-") ? { binLocationId: id[place] } : { warehouseId: id[place] };
+  };
 
   return {
     ...service,

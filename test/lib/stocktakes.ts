@@ -26,10 +26,11 @@ export interface Sheet {
   counts: { product: string | null; place: string; batch: string | null; quantity: number | null }[];
 }
 
-const placeFields = "product { productNumber } warehouse { code } binLocation { code } batch { number }";
-const namesOf = ({ product, warehouse, binLocation, batch }: any) => ({
+const placeFields =
+  "product { productNumber } warehouse { code } binLocation { code } stockContainer { number } batch { number }";
+const namesOf = ({ product, warehouse, binLocation, stockContainer, batch }: any) => ({
   product: product?.productNumber ?? null,
-  place: binLocation?.code ?? warehouse.code,
+  place: stockContainer?.number ?? binLocation?.code ?? warehouse.code,
   batch: batch?.number ?? null,
 });
 

@@ -7,11 +7,12 @@ import { useContainers } from "./containers.ts";
 
 // A container moves beside what changes the same figures, in both orders, and by two processes.
 
+let other: pg.Client | undefined;
+// Before the shop is closed, which ends its connections
+after(() => other?.end());
 const { used, at, send, pack, move, tote, figures } = useContainers();
 
-let other: pg.Client | undefined;
 let id: string;
-after(() => other?.end());
 beforeEach(async () => {
   if (other === undefined) {
     other = new pg.Client({ connectionString: used.shop.adminUrl });

@@ -18,7 +18,7 @@ describe("stockContainerCreate", () => {
       const { id, binLocation, ...others } = stockContainer;
       assert.match(id, /^gid:\/\/service\/StockContainer\/[0-9a-f-]{36}$/);
       assert.equal(binLocation?.code, "binLocationId" in input ? "A-1" : undefined);
-      const { binLocationId, ...given } = input as Record<string, string | undefined>;
+      const { binLocationId: _BIN, ...given } = input as Record<string, string | undefined>;
       assert.deepEqual(others, {
         sscc: null,
         ...given,

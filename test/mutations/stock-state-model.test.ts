@@ -14,6 +14,12 @@ let shop: ShippingShop;
 before(async () => {
   shop = await openShippingShop({ poolSize: 20 });
   await shop.sql("insert into erp.merchant (time_zone) values ('Etc/GMT+12')");
+  const containers = await shop.sql(
+    `insert into erp.stock_container (number, warehouse_id) select v.number, w.id
+     from (values ('tote', 'hall'), ('pallet', 'hall'), ('box', 'returns')) v (number, warehouse)
+     join erp.warehouse w on w.code = v.warehouse returning number, id`,
+  );
+  for (const { number, id } of containers) shop.id[number] = `gid://service/StockContainer/${id}`;
 });
 after(() => shop.close());
 
@@ -29,12 +35,18 @@ const one = <T>(list: readonly T[]): T => list[below(list.length)]!;
 
 /** Places by the warehouse that they belong to. */
 const buildings: Record<string, string[]> = {
-  hall: ["hall", "A-1", "A-2", "C-1", "C-2"],
+  hall: ["hall", "A-1", "A-2", "C-1", "C-2", "tote", "pallet"],
   shed: ["shed", "B-1"],
-  returns: ["returns", "R-1"],
+  returns: ["returns", "R-1", "box"],
 };
 const places = Object.values(buildings).flat();
 const bins = places.filter((place) => place.includes("-"));
+/** The bins that containers stand in, if any. */
+const standsIn = new Map<string, string | null>([
+  ["tote", null],
+  ["pallet", null],
+  ["box", null],
+]);
 /** Between these two it is never the same day. */
 const timeZones = ["Etc/GMT+12", "Pacific/Kiritimati"];
 
@@ -161,7 +173,7 @@ const transfer = async () => {
 const insertBySql = async () => {
   const product = one([...products.keys()]);
   const [place, batch, quantity] = [one(places), one(lotsOf(product)), 1 + below(5)];
-  const kind = place.includes("-") ? "bin_location" : "warehouse";
+  const kind = standsIn.has(place) ? "stock_container" : place.includes("-") ? "bin_location" : "warehouse";
   add(product, place, batch, quantity);
   const [movement] = await shop.sql(
     `insert into ledger.stock_movement (product_id, quantity, process_type_technical_name, source_location_type_technical_name,
@@ -181,6 +193,22 @@ const turnBin = async () => {
   const stockState = one(["sellable", "quality_control", "damaged"]);
   isSellable.set(bin, stockState === "sellable");
   await call("binLocationUpdate", { id: shop.id[bin], stockState });
+};
+/** By the API, or by SQL: to a bin of its warehouse, or outside of bins. */
+const moveContainer = async () => {
+  const container = one([...standsIn.keys()]);
+  const [warehouse, near] = Object.entries(buildings).find(([, places]) => places.includes(container))!;
+  const bin = one([null, ...near.filter((place) => place.includes("-"))]);
+  standsIn.set(container, bin);
+  if (below(2) === 0) {
+    const place = bin === null ? { warehouseId: shop.id[warehouse] } : { binLocationId: shop.id[bin] };
+    const select = "stockContainer { id }";
+    await call("stockContainerMove", { id: shop.id[container], ...place }, { select });
+  } else
+    await shop.owner.query("update erp.stock_container set bin_location_id = $1 where number = $2", [
+      bin && uuidOf(shop.id[bin]!),
+      container,
+    ]);
 };
 const turnBatch = async () => {
   const [name, batch] = one([...batches]);
@@ -234,7 +262,7 @@ const keepBack = async () => {
 };
 /** Whether a unit that lies there may be sold. */
 const mayBeSold = (place: string, batch: string | null) =>
-  isSellable.get(place) !== false &&
+  isSellable.get(standsIn.get(place) ?? place) !== false &&
   (batch === null || !(batches.get(batch)!.isHeld || batches.get(batch)!.isExpired));
 /** Only what may be sold is shipped, as far as there is enough. */
 const ship = async () => {
@@ -249,9 +277,10 @@ const ship = async () => {
   assert.deepEqual(codes, quantity > there ? ["INSUFFICIENT_STOCK"] : [], JSON.stringify(payload));
   if (quantity > there) return;
   const taken = await shop.owner.query(
-    `select coalesce(b.code, w.code) as place, t.number as batch, coalesce(mb.quantity, m.quantity) as quantity
+    `select coalesce(b.code, w.code, c.number) as place, t.number as batch, coalesce(mb.quantity, m.quantity) as quantity
      from ledger.stock_movement m left join erp.bin_location b on b.id = m.source_bin_location_id
      left join erp.warehouse w on w.id = m.source_warehouse_id
+     left join erp.stock_container c on c.id = m.source_stock_container_id
      left join ledger.stock_movement_batch mb on mb.stock_movement_id = m.id left join erp.batch t on t.id = mb.batch_id
      where m.id = any ($1)`,
     [payload.stockMovements.map(({ id }: any) => uuidOf(id))],
@@ -322,7 +351,19 @@ async function compare(): Promise<void> {
 }
 
 const steps = {
-  ...{ adjust, together, set, transfer, insertBySql, turnBin, turnBatch, date, endDay, turnWarehouse },
+  ...{
+    adjust,
+    together,
+    set,
+    transfer,
+    insertBySql,
+    turnBin,
+    turnBatch,
+    date,
+    endDay,
+    turnWarehouse,
+    moveContainer,
+  },
   ...{ keepBack, ship, receive, deleteProduct },
 };
 

@@ -14,7 +14,7 @@ from (
 where o.newest <= case when o.is_open then 4 else 30 end;
 
 create table demo.pick_round as
-select row_number() over (order by o.is_open, min(o.id)) as n, o.is_open, o.warehouse_id, o.part,
+select row_number() over (order by o.is_open, min(o.n)) as n, o.is_open, o.warehouse_id, o.part,
   least(max(o.created_at) + interval '2 hours', demo.today() - interval '1 hour') as at
 from demo.pick_order o group by o.is_open, o.warehouse_id, o.part;
 

@@ -75,6 +75,13 @@ for (let n = 0; n < seeds; n++)
     const done: string[] = [];
     for (const product of ["hammer", "nail"])
       for (const place of ["A-1", "A-2", "hall"]) await shop.store(product, place, 5 + random.below(10));
+    const order = async (): Promise<void> => {
+      const products = random.below(2) === 0 ? ["hammer"] : ["nail", "hammer"];
+      orders.push(
+        await picking.order(...products.map((one) => [one, 1 + random.below(4)] as [string, number])),
+      );
+    };
+    for (let n = 0; n < 3; n++) await order();
     const call = async (name: string, input: object): Promise<any> => {
       const payload = await shop.mutate(name, input, {
         select: name === "stockReserve" ? "stockReservations { id }" : "__typename",
@@ -95,12 +102,8 @@ for (let n = 0; n < seeds; n++)
         "PickListLine",
       );
     const actions: (() => Promise<unknown>)[] = [
-      async () => {
-        const lines = random.below(2) === 0 ? ["hammer"] : ["nail", "hammer"];
-        orders.push(
-          await picking.order(...lines.map((product) => [product, 1 + random.below(4)] as [string, number])),
-        );
-      },
+      order,
+      order,
       () => call("pickListsCreate", { warehouseId: shop.id.hall, ordersPerList: 1 + random.below(3) }),
       async () => {
         const id = await some("erp.pick_list", "state = 'open'", "PickList");
@@ -165,6 +168,10 @@ for (let n = 0; n < seeds; n++)
         });
       },
     ];
+    await call("pickListStart", {
+      id: (await shop.mutate("pickListsCreate", { warehouseId: shop.id.hall }, { select: "pickLists { id }" }))
+        .pickLists[0].id,
+    });
     for (let step = 0; step < steps; step++) {
       await random.oneOf(actions)();
       const context = `seed ${firstSeed + n}, step ${step}: ${done.slice(-8).join(", ")}`;

@@ -105,11 +105,11 @@ for (let n = 0; n < seeds; n++)
       order,
       order,
       () => call("pickListsCreate", { warehouseId: shop.id.hall, ordersPerList: 1 + random.below(3) }),
-      async () => {
+      ...Array.from({ length: 3 }, () => async () => {
         const id = await some("erp.pick_list", "state = 'open'", "PickList");
         if (id) await call("pickListStart", { id });
-      },
-      ...Array.from({ length: 4 }, () => async () => {
+      }),
+      ...Array.from({ length: 8 }, () => async () => {
         const id = await openLine();
         if (!id) return;
         const [row] = await shop.sql(
@@ -169,8 +169,9 @@ for (let n = 0; n < seeds; n++)
       },
     ];
     await call("pickListStart", {
-      id: (await shop.mutate("pickListsCreate", { warehouseId: shop.id.hall }, { select: "pickLists { id }" }))
-        .pickLists[0].id,
+      id: (
+        await shop.mutate("pickListsCreate", { warehouseId: shop.id.hall }, { select: "pickLists { id }" })
+      ).pickLists[0].id,
     });
     for (let step = 0; step < steps; step++) {
       await random.oneOf(actions)();

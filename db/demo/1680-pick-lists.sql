@@ -49,7 +49,8 @@ join (
 where c.id = k.id;
 alter table erp.stock_container enable trigger keep_place_of_new;
 
-insert into erp.pick_task (id, pick_list_id, number, fulfillment_order_id, stock_container_id, state, ended_at)
+insert into erp.pick_task (id, pick_list_id, number, fulfillment_order_id, stock_container_id, state,
+  ended_at)
 select demo.id('pick task', o.n), demo.id('pick list', r.n),
   row_number() over (partition by r.n order by o.n), o.id,
   case when o.is_open then (select c.id from erp.stock_container c where c.fulfillment_order_id = o.id)
@@ -73,7 +74,8 @@ select demo.id('pick list line', row_number() over (order by x.round, x.number))
   case when x.state = 'short' then x.at + interval '20 minutes' end,
   case when x.state <> 'open' then x.at + interval '30 minutes' end
 from (
-  select r.n as round, r.at, o.n, i.id as item_id, i.product_id, i.units as quantity, k.bin_location_id, k.batch_id,
+  select r.n as round, r.at, o.n, i.id as item_id, i.product_id, i.units as quantity, k.bin_location_id,
+    k.batch_id,
     not r.is_open and i.nth % 11 = 0 as in_container,
     row_number() over (partition by r.n order by k.code nulls last, i.id) as number,
     case when r.is_open then 'open' when r.n % 5 = 4 then 'dropped' when i.nth % 11 = 0 then 'short'

@@ -18,7 +18,16 @@ describe("readScannedCode", () => {
   });
 
   it("leaves other texts as they are", () => {
-    for (const text of ["hammer", "4006381333932", "12345678", "", "(99)abc", "01", "0104006381333932", "https://a"])
+    for (const text of [
+      "hammer",
+      "4006381333932",
+      "12345678",
+      "",
+      "(99)abc",
+      "01",
+      "0104006381333932",
+      "https://a",
+    ])
       assert.deepEqual(readScannedCode(text), { text }, text);
     assert.deepEqual(readScannedCode(" AU-0001 "), { text: "AU-0001" });
   });

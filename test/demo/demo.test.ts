@@ -143,12 +143,16 @@ test("every list has rows, most more than a page", async () => {
     "customers.returnOrders",
     "fulfillment_line_items.batches",
     "fulfillment_line_items.returnOrderLineItems",
+    "fulfillment_orders.pickTasks",
     "fulfillment_orders.stockContainers",
     "order_line_items.returnOrderLineItems",
     "orders.replacedReturnOrders",
     "orders.returnOrders",
     "payment_methods.salesChannels",
+    "pick_lists.tasks",
+    "pick_tasks.lines",
     "products.batches",
+    "products.gtins",
     "products.returnOrderLineItems",
     "products.supplierConfigurations",
     "products.warehouseConfigurations",
@@ -170,7 +174,7 @@ test("every list has rows, most more than a page", async () => {
     "stocks.batches",
     "stocktakes.sheets",
     "warehouses.location",
-    "warehouses.stockContainers",
+    "warehouses.pickLists",
   ]);
 });
 

@@ -11,6 +11,8 @@ const refused: Record<string, string> = {
   // Bulk operations belong to an API credential, and the shop begins without any
   bulkOperation: "null",
   bulkOperationCancel: "NOT_FOUND",
+  // Its lines are still to be picked, or it is packed
+  pickListPack: "INVALID_STATE_TRANSITION",
   // Each of the three warehouses receives goods
   warehouseDelete: "REFERENCE_IN_USE",
   // The subscriptions are disabled, so that a new shop sends nothing

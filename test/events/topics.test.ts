@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import { uuidOf } from "../lib/ids.ts";
+import { pickingIn } from "../lib/picking.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import { daysAgo, work } from "../lib/valuation-heads.ts";
@@ -173,6 +174,13 @@ describe("topics", () => {
         { id: stockContainer.id, binLocationId: shop.id["A-1"] },
         containerFields,
       );
+      const picking = pickingIn(shop);
+      await shop.store("hammer", "A-1", 5);
+      const packed = await picking.begin([await picking.order(["hammer", 1])]);
+      await picking.confirm(packed.lines[0]);
+      await picking.done("pickListPack", { pickTaskId: packed.tasks[0].id });
+      const given = await picking.plan([await picking.order(["hammer", 1])]);
+      await picking.done("pickListCancel", { id: given.id });
       // By other programs
       await shop.owner.query(`
         insert into erp.product (product_number, name) values ('saw', 'Saw');

@@ -149,9 +149,7 @@ it("refuses GTINs that are wrong, or belong to another product", async () => {
     ["NOT_UNIQUE", "gtins.1.gtin"],
     ["NOT_UNIQUE", "gtins.3.gtin"],
   ]);
-  assert.deepEqual(refusals(await setGtins("hammer", { gtin, quantity: 0 })), [
-    ["OUT_OF_RANGE", "quantity"],
-  ]);
+  assert.deepEqual(refusals(await setGtins("hammer", { gtin, quantity: 0 })), [["OUT_OF_RANGE", "quantity"]]);
   const many = Array.from({ length: 51 }, () => ({ gtin }));
   assert.deepEqual(refusals(await setGtins("hammer", ...many)), [["TOO_MANY_LINES", "gtins"]]);
   const { userErrors } = await shop.mutate("productGtinsSet", { productId: missingId("Product"), gtins: [] });

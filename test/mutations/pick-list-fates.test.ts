@@ -119,7 +119,12 @@ describe("planned units", () => {
       { select: "warnings { code details }" },
     );
     assert.deepEqual(
-      set.warnings.map(({ code, details }: any) => [code, details.pickListNumber, details.planned, details.left]),
+      set.warnings.map(({ code, details }: any) => [
+        code,
+        details.pickListNumber,
+        details.planned,
+        details.left,
+      ]),
       [["STOCK_PROMISED", list.number, 5, 3]],
     );
     const more = { id: list.lines[0].id, code: "hammer", quantity: 4 };
@@ -169,7 +174,12 @@ describe("a fulfillment order on a pick list", () => {
   };
   const stateOf = async (list: any) => {
     const now = await picking.read(list.id);
-    return [now.state, now.tasks[0].state, now.tasks[0].stockContainer.fulfillmentOrderId, ...picking.way(now)];
+    return [
+      now.state,
+      now.tasks[0].state,
+      now.tasks[0].stockContainer.fulfillmentOrderId,
+      ...picking.way(now),
+    ];
   };
 
   it("waits while it is on hold", async () => {
@@ -273,7 +283,10 @@ describe("a fulfillment order on a pick list", () => {
     assert.equal(other.tasks[0].stockContainer.id, list.tasks[0].stockContainer.id);
     assert.deepEqual((await shop.cancel(packed.fulfillments[0].id)).userErrors, []);
     assert.deepEqual(
-      [await shop.stockAt("hammer", "hall"), await picking.inContainer("hammer", other.tasks[0].stockContainer.id)],
+      [
+        await shop.stockAt("hammer", "hall"),
+        await picking.inContainer("hammer", other.tasks[0].stockContainer.id),
+      ],
       [5, 0],
     );
     await assertLedgerIsRight(shop);
@@ -301,11 +314,16 @@ describe("pickListCancel", () => {
     );
     assert.deepEqual((await shop.stateOf(orders[1]!)).fulfillmentOrders, [["Open", false]]);
     assert.deepEqual([await shop.stockAt("nail", "A-2"), await shop.stockAt("hammer", "A-1")], [9, 8]);
-    const wrong = await picking.call("pickListCancel", { id: list.id, pickTaskIds: [first.id.replace(/.$/, "f")] });
+    const wrong = await picking.call("pickListCancel", {
+      id: list.id,
+      pickTaskIds: [first.id.replace(/.$/, "f")],
+    });
     assert.deepEqual(refusals(wrong), [["NOT_FOUND", "pickTaskIds"]]);
     assert.equal((await picking.done("pickListCancel", { id: list.id })).pickList.state, "cancelled");
     const now = await picking.read(list.id);
-    assert.ok(now.lines.every(({ state, pickedQuantity }: any) => state === "dropped" && pickedQuantity === 0));
+    assert.ok(
+      now.lines.every(({ state, pickedQuantity }: any) => state === "dropped" && pickedQuantity === 0),
+    );
     assert.deepEqual(refusals(await picking.call("pickListCancel", { id: list.id })), [
       ["INVALID_STATE_TRANSITION", null],
     ]);

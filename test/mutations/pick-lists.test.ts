@@ -126,11 +126,11 @@ describe("pickListsCreate", () => {
     const listed = await picking.order(["nail", 1]);
     const ok = await picking.order(["nail", 1]);
     await picking.plan([listed]);
-    const held = await shop.order(
+    const held = await shop.order([{ product: "nail", quantity: 1 }], [{ lines: [[0, 1]], state: "OnHold" }]);
+    const shed = await shop.order(
       [{ product: "nail", quantity: 1 }],
-      [{ lines: [[0, 1]], state: "OnHold" }],
+      [{ lines: [[0, 1]], location: "shed" }],
     );
-    const shed = await shop.order([{ product: "nail", quantity: 1 }], [{ lines: [[0, 1]], location: "shed" }]);
     const gone = await shop.order(
       [{ product: "nail", quantity: 1 }],
       [{ lines: [[0, 1]], state: "Cancelled" }],
@@ -207,10 +207,7 @@ describe("picking and packing", () => {
     const first = await picking.done("pickListLineConfirm", input);
     assert.deepEqual(first.pickListLine, { id: line.id, state: "open", pickedQuantity: 1 });
     // The scanner crashed before it got the answer, and sends the call again
-    assert.deepEqual(
-      (await picking.done("pickListLineConfirm", input)).pickListLine.pickedQuantity,
-      1,
-    );
+    assert.deepEqual((await picking.done("pickListLineConfirm", input)).pickListLine.pickedQuantity, 1);
     const [task] = planned.tasks;
     assert.deepEqual(
       [await shop.stockAt("hammer", "A-1"), await picking.inContainer("hammer", task.stockContainer.id)],
@@ -227,8 +224,14 @@ describe("picking and packing", () => {
     const packed = await picking.done("pickListPack", {
       pickTaskId: task.id,
       parcels: [
-        { lines: [{ fulfillmentOrderLineItemId: line.fulfillmentOrderLineItemId, quantity: 1 }], trackingCodes: ["P1"] },
-        { lines: [{ fulfillmentOrderLineItemId: line.fulfillmentOrderLineItemId, quantity: 2 }], trackingCodes: ["P2"] },
+        {
+          lines: [{ fulfillmentOrderLineItemId: line.fulfillmentOrderLineItemId, quantity: 1 }],
+          trackingCodes: ["P1"],
+        },
+        {
+          lines: [{ fulfillmentOrderLineItemId: line.fulfillmentOrderLineItemId, quantity: 2 }],
+          trackingCodes: ["P2"],
+        },
       ],
     });
     assert.equal(packed.fulfillments.length, 2);
@@ -285,14 +288,24 @@ describe("picking and packing", () => {
       picking.call("pickListPack", {
         pickTaskId: list.tasks[0].id,
         parcels: parcels.map((lines) => ({
-          lines: lines.map(([fulfillmentOrderLineItemId, quantity]) => ({ fulfillmentOrderLineItemId, quantity })),
+          lines: lines.map(([fulfillmentOrderLineItemId, quantity]) => ({
+            fulfillmentOrderLineItemId,
+            quantity,
+          })),
         })),
       });
     assert.deepEqual(refusals(await pack([[hammer!, 2]], [[hammer!, 1]])), [
       ["OVER_FULFILLMENT", "parcels.1.lines.0.quantity"],
     ]);
     assert.deepEqual(
-      refusals(await pack([[hammer!, 0], [other.fulfillmentOrders[0]!.lines[0]!, 1], [nail!, 1], [nail!, 1]])),
+      refusals(
+        await pack([
+          [hammer!, 0],
+          [other.fulfillmentOrders[0]!.lines[0]!, 1],
+          [nail!, 1],
+          [nail!, 1],
+        ]),
+      ),
       [
         ["OUT_OF_RANGE", "parcels.0.lines.0.quantity"],
         ["NOT_FOUND", "parcels.0.lines.1.fulfillmentOrderLineItemId"],
@@ -301,10 +314,9 @@ describe("picking and packing", () => {
       ],
     );
     assert.deepEqual(refusals(await pack([])), [["REQUIRED", "parcels"]]);
-    assert.deepEqual(
-      refusals(await picking.call("pickListPack", { pickTaskId: missingId("PickTask") })),
-      [["NOT_FOUND", "pickTaskId"]],
-    );
+    assert.deepEqual(refusals(await picking.call("pickListPack", { pickTaskId: missingId("PickTask") })), [
+      ["NOT_FOUND", "pickTaskId"],
+    ]);
     // One parcel now, the rest later
     assert.deepEqual((await pack([[hammer!, 1]])).pickTask.state, "open");
     const rest = await picking.done("pickListPack", { pickTaskId: list.tasks[0].id });

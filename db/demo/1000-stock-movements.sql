@@ -128,7 +128,8 @@ lateral (select demo.moment('adjustment', i.n, demo.scale() * 270) as at,
     'api_outgoing', null])[1 + i.n % 10] as process,
   i.n % 10 in (0, 2, 4, 7)
     or i.n % 20 in (6, 9) as is_in,
-      case when i.n % 10 in (4, 5) then 'import' else 'stock_correction' end as special) v;
+      case when i.n = 20 then 'count_correction' when i.n % 10 in (4, 5) then 'import'
+        else 'stock_correction' end as special) v;
 
 -- Serial numbers: seven units come in, one moves on, and one is disposed of. They are the newest movements,
 -- so that the ids of the others stay

@@ -16,7 +16,8 @@ insert into ledger.stock (id, product_id, quantity, location_type_technical_name
   bin_location_id, order_id, return_order_id,
   goods_receipt_id, stock_container_id, special_stock_location_technical_name, created_at, updated_at)
 select demo.id(
-  'stock', row_number() over (order by first_n, type = 'special_stock_location', type, place_id)
+  'stock', row_number() over (order by coalesce(name = 'count_correction', false), first_n,
+    type = 'special_stock_location', type, place_id)
 ),
   demo.id('product', product_n),
   quantity, type, case when type = 'warehouse' then place_id end,

@@ -104,7 +104,7 @@ export const guideGroups: readonly GuideGroup[] = [
           "events",
           "errors",
         ],
-        ...["limits", "versions", "bounds", "commands", "settings"],
+        ...["limits", "versions", "bounds", "processes", "commands", "settings"],
       ),
       { path: "/docs/reference/database", file: "db/README.md" },
       ...inFolder("reference", "data-model", "keys-and-types", "functions", "check", "mistakes"),

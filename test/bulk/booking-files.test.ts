@@ -318,7 +318,7 @@ describe("a file of suppliers' prices", () => {
       (await send("product_supplier_configurations", jsonl(file.slice(0, 2)))).counts,
       [0, 0, 2, 0],
     );
-    const query = `query ($id: ID!) { product(id: $id) { purchasePrice { net }
+    const query = `query ($id: ID!) { product(id: $id) { purchasePrices { net }
       supplierConfigurations { edges { node { supplierIsDefault minPurchase purchasePrices { net } supplier { number } } } } } }`;
     const { product } = await shop.read(query, { id: shop.id.nail });
     assert.deepEqual(
@@ -334,7 +334,7 @@ describe("a file of suppliers' prices", () => {
       ],
     );
     assert.deepEqual(
-      product.purchasePrice.map((p: any) => p.net),
+      product.purchasePrices.map((p: any) => p.net),
       [3],
     );
     const changed = [
@@ -343,7 +343,7 @@ describe("a file of suppliers' prices", () => {
     assert.deepEqual((await send("product_supplier_configurations", jsonl(changed))).counts, [0, 1, 1, 0]);
     const now = (await shop.read(query, { id: shop.id.nail })).product;
     assert.deepEqual(
-      now.purchasePrice.map((p: any) => p.net),
+      now.purchasePrices.map((p: any) => p.net),
       [4],
     );
     const no = { productNumber: "nail", supplierNumber: "acme", supplierIsDefault: false };

@@ -103,7 +103,7 @@ comment on column erp.shipping_label_work.attempts is 'Number of calls that were
 comment on column erp.shipping_label_work.due_at is
   'When the next call is due. While a process calls, the end of its lease.';
 comment on constraint shipping_label_work_carrier_technical_name_fkey on erp.shipping_label_work is
-  '@userError NOT_FOUND carrier_technical_name\nThere is no such carrier.';
+  E'@userError NOT_FOUND carrier_technical_name\nThere is no such carrier.';
 comment on constraint shipping_label_work_shipping_label_id_fkey on erp.shipping_label_work is
   '@internal The trigger of the label writes it.';
 select api_meta.allow('service_writer', 'erp.shipping_label_work', 'select', 'insert', 'delete',

@@ -27,7 +27,8 @@ comment on table erp.carrier is 'Carriers that make shipping labels, by an adapt
 comment on column erp.carrier.technical_name is 'Stable machine name of the carrier, for example dhl.';
 comment on column erp.carrier.name is 'Name of the carrier for people.';
 comment on column erp.carrier.url is 'Address of the adapter, to which /labels/{id} is added.';
-comment on column erp.carrier.secret is 'Secret by which the adapter knows the service; encrypted with SECRETS_KEY.';
+comment on column erp.carrier.secret is
+  'Secret by which the adapter knows the service; encrypted with SECRETS_KEY.';
 comment on column erp.carrier.is_active is
   'Whether labels are requested from it. Requests to an inactive carrier wait.';
 comment on column erp.carrier.tracking_url_pattern is
@@ -103,7 +104,7 @@ comment on column erp.shipping_label_work.attempts is 'Number of calls that were
 comment on column erp.shipping_label_work.due_at is
   'When the next call is due. While a process calls, the end of its lease.';
 comment on constraint shipping_label_work_carrier_technical_name_fkey on erp.shipping_label_work is
-  '@userError NOT_FOUND carrier_technical_name\nThere is no such carrier.';
+  E'@userError NOT_FOUND carrier_technical_name\nThere is no such carrier.';
 comment on constraint shipping_label_work_shipping_label_id_fkey on erp.shipping_label_work is
   '@internal The trigger of the label writes it.';
 select api_meta.allow('service_writer', 'erp.shipping_label_work', 'select', 'insert', 'delete',
@@ -186,7 +187,7 @@ drop view if exists api_unstable.shipping_labels cascade;
 --!include api/shipping_label_request.sql
 --!include api/shipping_label_cancel.sql
 --!include api/shipping_label_retry.sql
--- waive event-breaking shipping_label.created.changedFields: it is null, as before, for labels that other programs make.
+-- waive event-breaking shipping_label.created.changedFields: null as before, if another program makes it
 --!include events/topics.sql
 
 -- The frozen version knows no requests: labels appear in it once the carrier has answered

@@ -7,7 +7,6 @@ import type { RetentionRule } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import-rates.ts";
 import type { ImportOptions } from "./exchange-rates/import-rates.ts";
 import { signNextHead } from "./sign-heads.ts";
-import { makeLabelsTask } from "../labels/make-labels.ts";
 import { Secrets } from "../secrets/secrets.ts";
 
 /** A function that is called after rows were deleted by age. */
@@ -19,8 +18,6 @@ export interface TaskSettings {
   exchangeRatesFrom: string | undefined;
   /** Keys that encrypt stored secrets; without one, they are plain. */
   secretsKeys?: readonly string[];
-  /** Destinations outside the public internet at which adapters of carriers may be. */
-  carrierAllow?: readonly string[];
 }
 
 /** Tasks that are queued at each start. */
@@ -39,7 +36,7 @@ export const tasksAtStart = [
  * @param read reads exchange rates
  */
 export function makeTasks(
-  { exchangeRatesFrom: from, secretsKeys = [], carrierAllow = [] }: TaskSettings,
+  { exchangeRatesFrom: from, secretsKeys = [] }: TaskSettings,
   onPruned?: OnPruned,
   read?: ImportOptions["read"],
 ): TaskList {

@@ -1,5 +1,5 @@
 import { listChores } from "../jobs/chores.ts";
-import { makeTasks } from "../jobs/tasks.ts";
+import { createTasks } from "../process/background-work.ts";
 import { growingPause } from "../lib/retry.ts";
 import { UnreachableServers, retryPauses } from "./away-servers.ts";
 import type { SharedParts } from "./common.ts";
@@ -214,7 +214,7 @@ export class Background {
   async #readDue({ name, databaseUrl }: Merchant): Promise<DueWork> {
     const { settings, allot } = this.#common;
     const chores = listChores(settings, name).map((chore) => chore.name);
-    const query = dueQuery(Object.keys(makeTasks(settings)), chores);
+    const query = dueQuery(Object.keys(createTasks(settings)), chores);
     // An idle connection of the open merchant is cheaper
     const pool = this.#merchants.find(name)?.pool;
     if (pool && pool.idleCount > 0) return readDueBy(pool, query);

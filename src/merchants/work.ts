@@ -7,10 +7,9 @@ import { toApiLoginUrl } from "../postgres/roles.ts";
 import { listChores, queueChores, returnAbandonedJobs } from "../jobs/chores.ts";
 import { sharedReading } from "../jobs/exchange-rates/read.ts";
 import { runUntilFailure } from "../jobs/worker-run.ts";
-import { makeTasks } from "../jobs/tasks.ts";
 import { pause } from "../lib/retry.ts";
 import { settlesWithin } from "../lib/within.ts";
-import { createBulkOptions, startSending } from "../process/background-work.ts";
+import { createBulkOptions, createTasks, startSending } from "../process/background-work.ts";
 import type { BackgroundService } from "../process/background-work.ts";
 import type { Settings } from "../process/settings.ts";
 import type { SharedParts } from "./common.ts";
@@ -128,7 +127,7 @@ function createWork(common: SharedParts, merchants: OpenMerchants): Record<Kind,
     ),
     jobs: inTurn((turn, allotment) => {
       const onPruned = (what: string, rows: number) => pruned.inc({ what }, rows);
-      return runJobs(turn, allotment, makeTasks(settings, onPruned, read), settings);
+      return runJobs(turn, allotment, createTasks(settings, onPruned, read), settings);
     }),
   };
 }
@@ -172,7 +171,7 @@ async function sendUntilIdle(
 async function runJobs(
   { merchant, logger, held, stopping, mustRest }: Turn,
   allotment: Allotment,
-  tasks: ReturnType<typeof makeTasks>,
+  tasks: ReturnType<typeof createTasks>,
   settings: Settings,
 ): Promise<boolean> {
   const pool = createJobPool(merchant.databaseUrl, 1, retentionSettings(settings.keep), allotment);

@@ -1,9 +1,15 @@
+import type { TaskList } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { BulkOptions } from "../bulk/bulk-work.ts";
 import type { Allotment } from "../postgres/allotment.ts";
 import { createPool } from "../postgres/pool.ts";
 import { retentionSettings } from "../jobs/retention-periods.ts";
+import type { ImportOptions } from "../jobs/exchange-rates/import-rates.ts";
+import { makeTasks } from "../jobs/tasks.ts";
+import type { OnPruned } from "../jobs/tasks.ts";
+import { makeLabelsTask } from "../labels/make-labels.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import type { Sender } from "../webhooks/sender.ts";
@@ -22,6 +28,15 @@ export interface BackgroundService {
   tracing: Tracing | null;
   /** Opens connections where several services share a limited number. */
   allotment?: Allotment;
+}
+
+/** Returns the tasks of background work by name, with those that call other services. Parameters are as of `makeTasks`. */
+export function createTasks(settings: Settings, onPruned?: OnPruned, read?: ImportOptions["read"]): TaskList {
+  const { secretsKeys, carrierAllow: allow } = settings;
+  return {
+    ...makeTasks(settings, onPruned, read),
+    make_shipping_labels: makeLabelsTask({ secrets: new Secrets(secretsKeys), allow }),
+  };
 }
 
 /** Returns the options for running bulk operations. */

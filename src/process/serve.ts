@@ -12,11 +12,11 @@ import { toApiLoginUrl } from "../postgres/roles.ts";
 import { PoolWarmer, getWarmCount } from "../postgres/warm-pool.ts";
 import { makeCrontab } from "../jobs/crontab.ts";
 import { startJobs } from "../jobs/job-runner.ts";
-import { tasksAtStart, makeTasks } from "../jobs/tasks.ts";
+import { tasksAtStart } from "../jobs/tasks.ts";
 import { settlesWithin } from "../lib/within.ts";
 import { openTracing } from "../tracing/open-tracing.ts";
 import type { Tracing } from "../tracing/tracing.ts";
-import { createBulkOptions, startSending } from "./background-work.ts";
+import { createBulkOptions, createTasks, startSending } from "./background-work.ts";
 import type { BackgroundService } from "./background-work.ts";
 import { closingMs, listen } from "./listen.ts";
 import type { Serving } from "./listen.ts";
@@ -135,7 +135,7 @@ function startBackground(service: BackgroundService): { stop(): Promise<void> }[
         concurrency: settings.jobConcurrency,
         session: retentionSettings(settings.keep),
         logger,
-        tasks: makeTasks(settings, app.metrics.countPruned),
+        tasks: createTasks(settings, app.metrics.countPruned),
         crontab: makeCrontab(settings),
         atStart: tasksAtStart,
       }),

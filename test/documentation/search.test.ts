@@ -67,7 +67,7 @@ const queries: Record<string, string> = {
   "oauth client credentials": "reference/authentication",
   "inventory adjustment": "guides/stock",
   "purchase order": "guides/purchasing",
-  "shipping label": "guides/shipping",
+  "shipping label": "guides/labels",
   "add field": "tutorials/changing-the-service",
   "rename column": "guides/changing-columns",
   benchmark: "explanation/speed",

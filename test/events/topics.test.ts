@@ -196,6 +196,7 @@ describe("topics", () => {
         update erp.customer set company = 'AB';
         delete from erp.customer;
         insert into erp.shipping_label (carrier_technical_name, tracking_codes, order_id) select 'dhl', '["1", "2"]', id from erp.sales_order limit 1;
+        update erp.shipping_label set state = 'failed';
         update erp.shipping_label set state = 'cancelled', cancelled_at = now();
         insert into erp.return_order (number, state) values ('R', 'requested');
         update erp.return_order set state = 'approved';

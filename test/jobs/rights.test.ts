@@ -115,7 +115,7 @@ describe("the functions of background work", () => {
     });
   }
 
-  it("let service_keeper change nothing but rates and prices, and erase keys", async () => {
+  it("let service_keeper change nothing but rates, prices and leases, and erase keys", async () => {
     const { rows } = await used.client.query<{ change: string }>(`
       select format('%s %s.%s', lower(privilege_type), table_name, column_name) as change from information_schema.column_privileges
       where grantee = 'service_keeper' and privilege_type <> 'SELECT' and privilege_type <> 'INSERT' order by 1`);
@@ -126,6 +126,8 @@ describe("the functions of background work", () => {
         "update exchange_rate.imported_at",
         "update goods_receipt.updated_at",
         "update goods_receipt_line_item.unit_price_in_default_currency",
+        "update shipping_label_work.attempts",
+        "update shipping_label_work.due_at",
         "update signing_key.secret",
       ],
     );

@@ -176,7 +176,6 @@ test("nothing is imported unless it is asked for", () => {
     "close_ledger",
     "expire_batches",
     "expire_reservations",
-    "make_shipping_labels",
     "sign_valuation_heads",
   ]);
   assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);

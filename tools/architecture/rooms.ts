@@ -17,6 +17,7 @@ export const floors: readonly (readonly Room[])[] = [
   ],
   [{ name: "http", holds: "the order of the middlewares, and each of them" }],
   [{ name: "documentation", holds: "guides and reference, as pages" }],
+  [{ name: "labels", holds: "shipping labels, which carriers make" }],
   [
     { name: "check", holds: "what a migration would break, and for whom" },
     { name: "administration", holds: "pages of administrators" },

@@ -2,6 +2,9 @@
 drop function if exists api_unstable.propose_reorders(uuid, uuid, uuid, integer);
 drop view if exists api_unstable.reorder_proposals cascade;
 drop function if exists api_unstable.supplier_orders_create_from_proposals cascade;
+drop function if exists administration.report_reorder(text, text, integer);
+drop function if exists erp.reorder_proposals(uuid, uuid, uuid, integer, integer);
+drop function if exists erp.supplier_terms(uuid[], uuid[]) cascade;
 drop type if exists erp.reorder_line cascade;
 create type erp.reorder_line as (
   product_id uuid, warehouse_id uuid, quantity integer, on_order_quantity integer, supplier_id uuid

@@ -84,6 +84,37 @@ test("rules of sourcing are tried, and warehouses named by their codes", async (
   assert.equal((await report(""))[0].orders, whole.orders);
 });
 
+test("what to buy is listed by supplier, with totals and reasons", async () => {
+  const report = async (query: string) => {
+    const lines = await linesOf(`/admin/reports/reorder?${query}&format=jsonl`);
+    return lines.filter(Boolean).map((line) => JSON.parse(line));
+  };
+  const rows = await report("");
+  const sellers = rows.map(({ supplier }) => supplier);
+  assert.ok(new Set(sellers).size > 5);
+  for (const seller of new Set(sellers)) {
+    const [total, ...proposals] = rows.filter(({ supplier }) => supplier === seller);
+    assert.deepEqual([total.product, total.to], ["Total", null]);
+    assert.ok(
+      proposals.length > 0 && proposals.every(({ reason }) => / sellable, .* on order; /.test(reason)),
+    );
+    const quantities = proposals.map(({ quantity }) => quantity);
+    assert.equal(
+      total.quantity,
+      quantities.reduce((sum, quantity) => sum + quantity),
+    );
+  }
+  assert.equal(sellers.at(-1), "No active supplier");
+  const some = await report("warehouse=LYO&supplier_number=S-10010");
+  assert.deepEqual(
+    some.map(({ product }) => product),
+    ["Total", "AU-0001-26", "AU-0005-37"],
+  );
+  assert.ok(some.every(({ to }, n) => n === 0 || to === "LYO"));
+  assert.match(some[0].reason, /^2 proposals/);
+  assert.deepEqual(await report("warehouse=nowhere"), []);
+});
+
 test("cells that a spreadsheet would run are made harmless", async () => {
   await service.owner.query(
     "update erp.product set name = '=1+1, \"x\"' where product_number = 'AU-0001-30'",
@@ -128,6 +159,17 @@ test(
         await page.emulateMedia({ colorScheme: "dark" });
         assert.deepEqual(await findViolations(page, ["color-contrast"]), [], `${path}, dark`);
         await page.emulateMedia({ colorScheme: "light" });
+      }
+      await page.goto("/admin/reports/reorder");
+      for (const [width, colorScheme] of [
+        [360, "light"],
+        [1280, "light"],
+        [1280, "dark"],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false);
+        assert.deepEqual(await findViolations(page), [], `what to buy, ${width} pixels, ${colorScheme}`);
       }
       assert.deepEqual(faults, []);
     } finally {

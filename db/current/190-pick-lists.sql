@@ -22,7 +22,6 @@ insert into erp.number_range (technical_name, pattern, last_number) values
   ('pick_list', 'PL-{n}', 0), ('pick_container', 'PICK-{n}', 0)
 on conflict (technical_name) do nothing;
 
---!include erp/is_gs1_number.sql
 
 create table erp.pick_list (
   id uuid primary key default uuidv7(),

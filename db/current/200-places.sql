@@ -120,7 +120,6 @@ select api_meta.allow('service_recorder', 'erp.stock_container', 'select');
 select api_meta.allow('service_registrar', 'erp.stock_container', 'select');
 
 --!include ledger/site.sql
---!include ledger/place_of.sql
 --!include ledger/lock.sql
 --!include ledger/lock_lines.sql
 --!include ledger/lock_places.sql
@@ -134,8 +133,6 @@ select api_meta.allow('service_registrar', 'erp.stock_container', 'select');
 --!include ledger/check_expectations.sql
 --!include ledger/prepare.sql
 --!include ledger/read_counts.sql
---!include ledger/adjust_stock.sql
---!include ledger/transfer_stock.sql
 --!include ledger/examine.sql
 --!include ledger/keep_figures.sql
 --!include ledger/keep_batch_figures.sql
@@ -148,39 +145,29 @@ select api_meta.allow('service_registrar', 'erp.stock_container', 'select');
 --!include ledger/free_containers.sql
 --!include ledger/keep_former_place.sql
 --!include ledger/require_empty_place.sql
---!include ledger/warn_of_promises.sql
 --!include ledger/warn_of_lost_stock.sql
---!include ledger/check_variants.sql
 --!include ledger/sellable_units.sql
---!include ledger/unmet_units.sql
 --!include ledger/own_picks.sql
 --!include ledger/pick_units.sql
 --!include ledger/require_picked.sql
---!include ledger/take_back.sql
 --!include ledger/past_leg.sql
 --!include ledger/quantity_as_of.sql
 --!include ledger/batch_quantity_as_of.sql
 --!include ledger/stock_card.sql
 --!include api/stock_card_lines.sql
---!include api/products_stock_card.sql
---!include api/products_stock_card_lines.sql
 --!include ledger/proof.sql
 --!include valuation/shares.sql
 --!include mutation/joint_calls.sql
 --!include erp/update_bin_location.sql
 --!include erp/stocktake_reading.sql
 --!include erp/check_stocktake_readings.sql
---!include erp/check_found_units.sql
 --!include erp/new_readings.sql
 --!include erp/take_counts.sql
 --!include erp/add_found_lines.sql
 --!include erp/submit_stocktake_sheet.sql
 --!include erp/add_stocktake_lines.sql
 --!include erp/add_stocktake_sheets.sql
---!include erp/recount_stocktake.sql
---!include erp/approve_stocktake.sql
 --!include erp/book_stocktake_lines.sql
---!include erp/cycle_counts.sql
 --!include administration/report_stocktake.sql
 --!include erp/require_container_place.sql
 --!include erp/create_stock_container.sql
@@ -203,7 +190,6 @@ create trigger free_containers after update of state on erp.fulfillment_order
   for each row when (old.state <> new.state and new.state in ('Closed', 'Cancelled'))
   execute function ledger.free_containers();
 
---!include api/user_error_code.sql
 --!include api/stock_container_kind.sql
 --!include api/stock_containers.sql
 --!include api/stocks.sql
@@ -211,11 +197,7 @@ create trigger free_containers after update of state on erp.fulfillment_order
 --!include api/stocktake_lines.sql
 --!include api/stocktake_counts.sql
 --!include api/stock_place_input.sql
---!include api/stock_adjust.sql
---!include api/stock_set.sql
---!include api/stock_transfer.sql
 --!include api/stock_reserve.sql
---!include api/fulfillment_create.sql
 --!include api/put_away_input.sql
 --!include api/goods_receipt_complete.sql
 --!include api/stocktake_sheet_submit.sql
@@ -224,7 +206,6 @@ create trigger free_containers after update of state on erp.fulfillment_order
 --!include api/stock_container_update.sql
 --!include api/stock_container_move.sql
 --!include api/stock_container_delete.sql
---!include events/topics.sql
 
 -- The frozen version names no containers. Its calls make the same lines as before.
 -- waive frozen-version api_2026_06_unstable.stock_adjust(input api_2026_06_unstable.stock_adjust_input): lines without containers, as before

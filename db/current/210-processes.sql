@@ -54,7 +54,6 @@ insert into ledger.special_stock_location (technical_name) values ('count_correc
 --!include ledger/check_variants.sql
 --!include ledger/warn_of_promises.sql
 --!include ledger/epcis_step.sql
---!include ledger/ship.sql
 --!include erp/ship.sql
 --!include erp/complete_shipment.sql
 --!include erp/create_fulfillment.sql
@@ -85,15 +84,12 @@ select api_meta.allow('service_writer', 'erp.product_supplier_configuration', 'u
 
 -- Rows of files that book
 select api_meta.allow('service_writer', 'ledger.booking', 'select');
---!include mutation/match_rows.sql
 --!include erp/goods_receipt_process.sql
 --!include erp/create_goods_receipt.sql
 --!include erp/import_stocks.sql
 --!include erp/import_goods_receipts.sql
---!include erp/upsert_product_supplier_configurations.sql
 --!include api/stocks_upsert.sql
 --!include api/goods_receipts_upsert.sql
---!include api/product_supplier_configurations_upsert.sql
 
 -- Remedies for what used to be dead ends
 drop view if exists api_unstable.product_supplier_configurations;
@@ -104,8 +100,6 @@ drop view if exists api_unstable.product_supplier_configurations;
 --!include api/product_supplier_configuration_create.sql
 --!include api/product_supplier_configuration_update.sql
 --!include api/supplier_order_line_input.sql
---!include api/supplier_order_create.sql
---!include api/supplier_order_line_items_set.sql
 --!include api/goods_receipt_line_input.sql
 --!include api/goods_receipt_create.sql
 --!include api/goods_receipt_line_items_set.sql

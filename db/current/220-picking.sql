@@ -64,8 +64,6 @@ comment on type erp.parcel_line is
 --!include erp/pack_pick_task.sql
 --!include erp/cancel_pick_list.sql
 --!include erp/set_product_gtins.sql
---!include api/user_error_code.sql
---!include api/warning_code.sql
 --!include api/pick_tasks.sql
 --!include api/pick_list_lines.sql
 --!include api/product_gtins.sql
@@ -79,7 +77,6 @@ comment on type erp.parcel_line is
 --!include api/pick_list_pack.sql
 --!include api/pick_list_cancel.sql
 --!include api/product_gtins_set.sql
---!include events/topics.sql
 
 create trigger keep_picks after update of state, source_warehouse_location_id on erp.fulfillment_order
 for each row when (new.state = 'Cancelled' and old.state <> 'Cancelled'

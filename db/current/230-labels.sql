@@ -176,7 +176,6 @@ create trigger queue_work_after_update after update on erp.shipping_label_work
 --!include erp/settle_shipping_label.sql
 --!include erp/label_backlog.sql
 --!include erp/open_document.sql
---!include erp/anonymize_rows.sql
 --!include auth/stored_secrets.sql
 
 drop view if exists api_unstable.carriers cascade;
@@ -188,7 +187,6 @@ drop view if exists api_unstable.shipping_labels cascade;
 --!include api/shipping_label_cancel.sql
 --!include api/shipping_label_retry.sql
 -- waive event-breaking shipping_label.created.changedFields: null as before, if another program makes it
---!include events/topics.sql
 
 -- The frozen version knows no requests: labels appear in it once the carrier has answered
 create or replace view api_2026_06_unstable.shipping_labels with (security_invoker = true) as

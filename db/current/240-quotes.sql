@@ -199,8 +199,6 @@ select api_meta.allow('service_writer', 'erp.quote_line_item', 'select', 'insert
 --!include erp/match_order_lines.sql
 --!include erp/faults_of_named_lines.sql
 --!include erp/faults_of_their_lines.sql
---!include erp/faults_of_order_lines.sql
---!include erp/upsert_orders.sql
 --!include erp/keep_quote_amounts.sql
 --!include erp/keep_sent_quotes.sql
 create trigger keep_amounts_after_insert after insert on erp.quote_line_item
@@ -246,11 +244,7 @@ create trigger keep_sent before update of amount_net, amount_total, currency_id,
 --!include erp/keep_documents.sql
 --!include erp/delete_supplier_order.sql
 --!include erp/about_customer.sql
---!include erp/subjects_about.sql
 --!include erp/personal_values.sql
---!include erp/anonymize_rows.sql
---!include events/anonymous_data.sql
---!include api/user_error_code.sql
 --!include api/quotes.sql
 --!include api/quote_line_items.sql
 --!include api/documents.sql

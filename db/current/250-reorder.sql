@@ -11,7 +11,6 @@ create type erp.reorder_line as (
 );
 comment on type erp.reorder_line is 'A proposal that is to be ordered, and what it said was on order.';
 --!include api/user_error_code.sql
---!include api/warning_code.sql
 --!include api/reorder_reason.sql
 --!include ledger/unassigned_units.sql
 --!include ledger/shipped_units.sql

@@ -177,9 +177,4 @@ create constraint trigger sales_channel_payment_method_is_kept after delete
 
 -- The same for the upserts that were there
 --!include erp/upsert_suppliers.sql
---!include api/batches_upsert.sql
---!include api/customers_upsert.sql
---!include api/orders_upsert.sql
---!include api/products_upsert.sql
---!include api/suppliers_upsert.sql
 --!include api/warehouses_upsert.sql

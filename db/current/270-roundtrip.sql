@@ -42,12 +42,10 @@ drop function if exists api_unstable.product_supplier_configurations_currency_pu
 --!include erp/upsert_orders.sql
 --!include ledger/warn_of_hold.sql
 --!include erp/upsert_batches.sql
---!include erp/upsert_warehouses.sql
 select api_meta.allow('service_writer', 'erp.bin_location_tag', 'select', 'insert', 'delete');
 comment on constraint bin_location_tag_tag_id_fkey on erp.bin_location_tag is
   '@internal erp.set_tags() creates missing tags';
 --!include erp/upsert_bin_locations.sql
---!include erp/upsert_product_stock_location_configurations.sql
 --!include erp/upsert_product_supplier_configurations.sql
 
 --!include api/products_upsert.sql

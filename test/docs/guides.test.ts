@@ -116,6 +116,8 @@ const guides: Record<string, Guide> = {
   "docs/guides/reordering.md": {
     read: ["products", "warehouses", "suppliers", "stocks", "currencies"],
     write: ["supplier_orders"],
+    version: "unstable",
+  },
   "docs/guides/master-data.md": {
     read: ["countries", "currencies", "products", "warehouses"],
     write: [

@@ -64,7 +64,7 @@ test("files are loaded and written by commands, with the credentials of the envi
     [["import", "products", windows, "--charset", "cp850"], environment, 1, /charset “cp850”/],
     [["export", latin, out], environment, 1, /latin\.graphql is not in UTF-8/],
     [["import", "products", file], {}, 1, /CLIENT_ID/],
-    [["import", "prices", file], environment, 2, /what the rows are/],
+    [["import", "prices", file], environment, 1, /nothing at this address/],
     [["import", "products", join(folder, "none.csv")], environment, 1, /There is no file/],
     [["import", "products", file], { ...environment, CLIENT_SECRET: "wrong" }, 1, /refused/],
     [["export", "{ a }", out], environment, 1, /can't be exported/],

@@ -208,9 +208,12 @@ create trigger free_containers after update of state on erp.fulfillment_order
 --!include api/stock_container_delete.sql
 
 -- The frozen version names no containers. Its calls make the same lines as before.
--- waive frozen-version api_2026_06_unstable.stock_adjust(input api_2026_06_unstable.stock_adjust_input): lines without containers, as before
--- waive frozen-version api_2026_06_unstable.stock_set(input api_2026_06_unstable.stock_set_input): lines without containers, as before
--- waive frozen-version api_2026_06_unstable.stock_transfer(input api_2026_06_unstable.stock_transfer_input): lines without containers, as before
+
+-- waive frozen-version api_2026_06_unstable.stock_adjust(input api_2026_06_unstable.stock_adjust_input): lines without containers, as before.
+
+-- waive frozen-version api_2026_06_unstable.stock_set(input api_2026_06_unstable.stock_set_input): lines without containers, as before.
+
+-- waive frozen-version api_2026_06_unstable.stock_transfer(input api_2026_06_unstable.stock_transfer_input): lines without containers, as before.
 do $$
 declare
   definition text;

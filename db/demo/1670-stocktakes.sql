@@ -128,3 +128,27 @@ from demo.take_count c cross join generate_series(0, 1) r where r = 0 or c.is_re
 
 update erp.number_range r set last_number = 10000 + (select max(n) from demo.take)
 where r.technical_name = 'stocktake';
+
+-- Somebody counts what lies in containers, too
+with added as (
+  insert into erp.stocktake_line (id, stocktake_id, number, place, stock_container_id, product_id,
+    expected_quantity)
+  select demo.id('stocktake line', 900000 + s.nth), t.id, t.last + s.nth, s.place, s.stock_container_id,
+    s.product_id, s.quantity
+  from (
+    select k.id, (select max(l.number) from erp.stocktake_line l where l.stocktake_id = k.id) as last
+    from erp.stocktake k
+    where k.state in ('open', 'counting') and k.warehouse_id = demo.id('warehouse', 1) order by k.id limit 1
+  ) t cross join (
+    select s.*, row_number() over (order by s.id) as nth
+    from ledger.stock s join erp.stock_container c on c.id = s.stock_container_id
+    join erp.product p on p.id = s.product_id
+    where c.warehouse_id = demo.id('warehouse', 1) and c.fulfillment_order_id is null and s.quantity > 0
+      and not p.is_batch_managed
+  ) s
+  returning id, stocktake_id, number, place, stock_container_id, product_id
+)
+insert into erp.stocktake_count (id, sheet_id, line_id, number, place, stock_container_id, product_id)
+select demo.id('stocktake count', 900000 + a.number), h.id, a.id, a.number, a.place, a.stock_container_id,
+  a.product_id
+from added a join erp.stocktake_sheet h on h.stocktake_id = a.stocktake_id and h.number = 1;

@@ -137,7 +137,7 @@ describe("bookings, directly and by triggers", () => {
   const count = (product: string, quantity: number) =>
     rows(
       `select ledger.set_stock(array(
-         select row (s.product_id, s.warehouse_id, s.bin_location_id, null, null, $2, null, null, null)::ledger.line
+         select row (s.product_id, s.warehouse_id, s.bin_location_id, null, null, $2, null, null, null, null, null)::ledger.line
          from ledger.stock s where s.product_id = $1 and s.quantity not in (0, $2) and
            s.location_type_technical_name in ('warehouse', 'bin_location') order by s.place limit 2), 'counted')`,
       [product, quantity],

@@ -95,7 +95,7 @@ export function useLedger(template: Template) {
   const count = async ({ product, bin }: Place, quantity: number, age?: string, batch?: string) => {
     await rows(
       `select ledger.set_stock(array[row($1, null, $2, null, null, $3, $5, null,
-         clock_timestamp() - $4::interval)::ledger.line], null)`,
+         clock_timestamp() - $4::interval, null, null)::ledger.line], null)`,
       [product, bin, quantity, age, batch],
     );
     await settle();

@@ -289,7 +289,7 @@ describe("bookings", () => {
       );
       await client.query(
         `select set_config('service.session', encode(sha256('a token'), 'hex'), true), ledger.adjust_stock(array[
-           row (p.id, w.id, null, null, null, 4, null, null, null)::ledger.line], null, 'by hand', 'found')
+           row (p.id, w.id, null, null, null, 4, null, null, null, null, null)::ledger.line], null, 'by hand', 'found')
          from erp.product p, erp.warehouse w where p.product_number = 'nail' and w.code = 'hall'`,
       );
       await client.query("commit");

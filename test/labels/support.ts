@@ -128,7 +128,6 @@ export async function openLabelShop(file: string, options: ServiceOptions = {}):
       const task = makeLabelsTask({
         secrets: new Secrets([]),
         allow: ["127.0.0.1"],
-        timeoutMs: 500,
         ...rest,
       });
       return startTestJobs(shop.loginUrl, { make_shipping_labels: task }, { concurrency });

@@ -298,7 +298,7 @@ describe("a subscription", () => {
   // They may be older than a lower limit
   for (const [where, url, reason] of [
     ["on private networks", "http://169.254.169.254/latest", "The address is not on the public internet."],
-    ["to other ports", "http://8.8.8.8:5432/", "Webhooks are not sent to port 5432, only to 443 and 80."],
+    ["to other ports", "http://8.8.8.8:5432/", "Messages are not sent to port 5432, only to 443 and 80."],
   ] as const)
     it(`is sent nothing ${where}, and says so`, async () => {
       await subscribe(owner, { topic: "product.created", url });

@@ -51,7 +51,6 @@ export function makeTasks(
     expire_batches: callTask("erp.expire_batches()"),
     expire_reservations: callTask("ledger.expire_reservations()"),
     expire_quotes: callTask("erp.expire_quotes()"),
-    make_shipping_labels: makeLabelsTask({ secrets, allow: carrierAllow }),
     sign_valuation_heads: async (_payload: unknown, helpers: JobHelpers) =>
       inBatches(helpers, () => signNextHead(helpers, secrets)),
     ...(from !== undefined && {

@@ -1,6 +1,6 @@
 -- What upserts set can be read, and rows name others by what they have in every shop
 
--- As in productsUpsert, so that its rows can be those of an export
+-- As in productsUpsert, so that lines of an export can be its rows
 -- waive api-breaking Product.grossWeight: it isn't released yet
 do $$
 begin

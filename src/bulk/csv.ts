@@ -149,8 +149,8 @@ function makeReader(type: GraphQLInputType): (text: string) => unknown {
     const read = makeReader(element);
     const parts = (text: string) => text.split(";").map((each) => each.trim());
     return (text) => {
-      const json = text.startsWith("[") ? parseJson(text) : text;
-      return Array.isArray(json) ? json : parts(text).filter(Boolean).map(read);
+      const json: unknown = text.startsWith("[") ? parseJson(text) : text;
+      return Array.isArray(json) ? (json as unknown[]) : parts(text).filter(Boolean).map(read);
     };
   }
   if (type === GraphQLInt || type === GraphQLFloat) return parseNumber;

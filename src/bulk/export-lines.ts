@@ -1,5 +1,6 @@
 import { RefusedExport } from "./export-query.ts";
-import type { ExportQueries, AddedNames } from "./export-query.ts";
+import type { ExportQueries } from "./export-query.ts";
+import type { AddedNames } from "./query-nodes.ts";
 import type { DocumentNode } from "postgraphile/graphql";
 
 type Json = Record<string, unknown>;
@@ -94,7 +95,7 @@ class PageReading {
     this.lines.push({ values: (await nest(row, [])) as Json, path: [] });
   }
 
-  /** Replaces objects within an object, and it itself, by the value of their only field, if the query asks for one field. */
+  /** Replaces objects within an object, and it itself, by the value of their only field, if the query requests one field. */
   #collapse(values: Json, path: readonly string[]): unknown {
     for (const [key, value] of Object.entries(values))
       if (typeof value === "object" && value !== null && !Array.isArray(value))

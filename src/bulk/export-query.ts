@@ -18,22 +18,11 @@ import { findOperation } from "../graphql/operation.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
 import type { ReadableOperation, SelectedField } from "../reads/selection.ts";
 import { selectedFields } from "../reads/selection.ts";
-import { fieldNode, queryNode, valueArgument } from "./query-nodes.ts";
+import type { AddedNames } from "./query-nodes.ts";
+import { chooseNames, fieldNode, queryNode, valueArgument } from "./query-nodes.ts";
 
 /** Rows of a page of the list, if it has nested lists. */
 const pageSizeWithNested = 50;
-
-/** Aliases and variables that the queries add. The client's query doesn't contain them. */
-export interface AddedNames {
-  /** The id of a row, or of an object with a nested list. */
-  id: string;
-  /** The end of a page of a list. */
-  page: string;
-  /** The next page of a nested list. */
-  more: string;
-  /** The variable for the cursor. */
-  after: string;
-}
 
 /** The queries that read all rows of a list. */
 export interface ExportQueries {
@@ -73,12 +62,6 @@ export function exportQueries(
   const { operation: definition, fragments } = findOperation(parse(source), null);
   const operation = { schema, definition: definition!, fragments };
   return new Rewriting(operation, variables, chooseNames(source), most).queries();
-}
-
-function chooseNames(source: string): AddedNames {
-  let prefix = "bulk";
-  while (source.includes(prefix)) prefix += "_";
-  return { id: `${prefix}id`, page: `${prefix}page`, more: `${prefix}more`, after: `${prefix}after` };
 }
 
 /** Whether a type is a connection, which is a page of a list. */

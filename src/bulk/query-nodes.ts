@@ -67,3 +67,22 @@ export function queryNode(
     ],
   };
 }
+
+/** Aliases and variables that the queries add. The client's query doesn't contain them. */
+export interface AddedNames {
+  /** The id of a row, or of an object with a nested list. */
+  id: string;
+  /** The end of a page of a list. */
+  page: string;
+  /** The next page of a nested list. */
+  more: string;
+  /** The variable for the cursor. */
+  after: string;
+}
+
+/** Chooses names that a query doesn't contain. */
+export function chooseNames(source: string): AddedNames {
+  let prefix = "bulk";
+  while (source.includes(prefix)) prefix += "_";
+  return { id: `${prefix}id`, page: `${prefix}page`, more: `${prefix}more`, after: `${prefix}after` };
+}

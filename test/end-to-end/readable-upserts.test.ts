@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, it } from "node:test";
+import { parse, print } from "postgraphile/graphql";
 import { committedSchema } from "./schema-walk.ts";
 import { exportQuery, selectRow, unreadable, upserts } from "./round-trip.ts";
 
@@ -25,6 +26,7 @@ describe("what upserts set", () => {
     it(`${upsert.resource}: has a query in the guide`, async () => {
       const file = new URL(`../../docs/guides/moving/${upsert.resource}.graphql`, import.meta.url);
       if (process.env.WRITE_QUERIES) await writeFile(file, exportQuery(upsert));
-      assert.equal(await readFile(file, "utf8"), exportQuery(upsert));
+      const plain = (query: string) => print(parse(query));
+      assert.equal(plain(await readFile(file, "utf8")), plain(exportQuery(upsert)));
     });
 });

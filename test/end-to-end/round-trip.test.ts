@@ -111,7 +111,7 @@ describe("a shop that moves", () => {
       const { errors } = await imported(to, resource, file, "application/jsonl");
       const leftLines = rows.flatMap((row, index) => (isLeft(row) ? [index + 1] : []));
       assert.deepEqual(
-        [...new Set(errors.map(({ line }) => line))],
+        [...new Set(errors.map(({ line }: any) => line))],
         leftLines,
         JSON.stringify(errors.slice(0, 5)),
       );
@@ -129,7 +129,7 @@ describe("a shop that moves", () => {
       // Lines of an order that have the same identifier can't be told apart
       const isAmbiguous = ({ code, field }: any) => code === "NOT_UNIQUE" && field[0] === "lineItems";
       assert.deepEqual(
-        errors.filter((error) => resource !== "orders" || !isAmbiguous(error)),
+        errors.filter((error: any) => resource !== "orders" || !isAmbiguous(error)),
         [],
       );
     });

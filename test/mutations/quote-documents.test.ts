@@ -111,7 +111,9 @@ describe("the document of a quote", () => {
   });
 
   it("has the language of the customer's country", async () => {
-    await shop.sql("insert into erp.language (code, name) values ('de-DE', 'Deutsch') on conflict do nothing");
+    await shop.sql(
+      "insert into erp.language (code, name) values ('de-DE', 'Deutsch') on conflict do nothing",
+    );
     const text = await textOf(
       await quoted(await quote({ billingAddress: { ...address, countryIso: "DE" } })),
     );

@@ -138,7 +138,7 @@ where s = 1 and g in (1, 4) or s = 2 and g in (1, 2) or s = 3 and g <> 7;
 insert into erp.merchant (
   legal_name, address, email, phone, website, vat_id, tax_number, managers, register, iban, bic, bank_name,
   footer, contact_name, electronic_address, electronic_address_scheme, payment_days, payment_terms, time_zone,
-  created_at
+  created_at, quote_days, quote_terms, supplier_order_terms
 )
 values ('Gipfel & Bohne Handelsgesellschaft mbH',
   '{
@@ -155,7 +155,12 @@ values ('Gipfel & Bohne Handelsgesellschaft mbH',
     'Buchhaltung', 'rechnung@gipfel-und-bohne.example', 'EM', 14,
   demo.texts('Payable until {dueDate} without deduction.', 'Zahlbar bis {dueDate} ohne Abzug.',
     'Payable sans escompte jusqu’au {dueDate}.'), 'UTC',
-      demo.opening() - interval '30 days');
+      demo.opening() - interval '30 days', 30,
+  demo.texts('Payable within 14 days of the invoice.', 'Zahlbar 14 Tage nach Rechnung.',
+    'Payable sous 14 jours après la facture.'),
+  demo.texts('Please state our order number on your delivery note and invoice.',
+    'Bitte nennen Sie unsere Bestellnummer auf Lieferschein und Rechnung.',
+    'Merci d’indiquer notre numéro de commande sur votre bon de livraison et votre facture.'));
 
 insert into erp.admin_user (id, username, first_name, last_name, created_at)
 select demo.id('admin_user', n), username, first_name, last_name, demo.opening() - interval '30 days'
@@ -176,14 +181,16 @@ on conflict (technical_name) do update set pattern = excluded.pattern, last_numb
 
 insert into erp.document_type (id, technical_name, name, number_range, created_at)
 select demo.id('document_type', n), technical_name, demo.texts(en, de, fr),
-  'document_' || replace(technical_name, 'prepayment', 'invoice'),
+  case when n < 7 then 'document_' || replace(technical_name, 'prepayment', 'invoice') end,
   demo.opening() - interval '30 days'
 from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'),
   (2, 'delivery_note', 'Delivery note', 'Lieferschein', 'Bon de livraison'),
   (3, 'credit_note', 'Credit note', 'Rechnungskorrektur', 'Avoir'),
     (4, 'storno', 'Cancellation invoice', 'Stornorechnung', 'Facture d''annulation'),
   (5, 'upload', 'Uploaded file', 'Hochgeladene Datei', 'Fichier'),
-  (6, 'prepayment', 'Prepayment invoice', 'Anzahlungsrechnung', 'Facture d''acompte')) as v (n,
+  (6, 'prepayment', 'Prepayment invoice', 'Anzahlungsrechnung', 'Facture d''acompte'),
+  (7, 'quote', 'Quote', 'Angebot', 'Devis'),
+  (8, 'supplier_order', 'Purchase order', 'Bestellung', 'Bon de commande')) as v (n,
     technical_name, en, de, fr)
 on conflict (technical_name) do update
 set id = excluded.id, name = excluded.name, number_range = excluded.number_range,

@@ -17,7 +17,7 @@ cross join lateral generate_series(
 join demo.stocked p
   on p.s = 1 + demo.pick(q.n * 16 + i.position, 'quote product', (select count(*) from demo.stocked))
 union all
-select n * 16 + 15, n, 15, null, 'Gravur nach Wunsch', 'engraving', 19, 8.5, 10
+select n * 16 + 15, n, 15, null, 'Gravur nach Wunsch', 'engraving', case when n % 36 = 0 then 0 else 19 end, 8.5, 10
 from demo.quote
 where n % 6 = 0;
 create index on demo.quote_line (quote_n);
@@ -25,7 +25,7 @@ analyze demo.quote_line;
 
 insert into erp.quote (id, number, state, customer_id, sales_channel_id, currency_id, order_id, amount_net,
   amount_total, tax_status, valid_until,
-  comment, created_at, updated_at)
+  comment, shipping_address, billing_address, revision, sent_at, decline_reason, created_at, updated_at)
 select q.id, demo.number('Q-', q.n), q.state, case when q.n % 20 <> 7 then c.id end,
   case when q.n % 25 <> 8 then demo.id('sales_channel', c.channel) end, demo.id('currency', 1),
   case
@@ -45,14 +45,21 @@ select q.id, demo.number('Q-', q.n), q.state, case when q.n % 20 <> 7 then c.id 
     when q.n % 12 <> 5
       then case when c.channel < 3 then 'gross' when q.n % 3 = 1 then 'tax-free' else 'net' end end,
     case when q.state <> 'draft' then q.at + interval '30 days' end,
-  case when q.n % 4 = 1 then 'Mengenrabatt auf Anfrage' end, q.at,
+  case when q.n % 4 = 1 then 'Mengenrabatt auf Anfrage' end,
+  case when q.n % 3 = 1
+    then demo.address(q.customer_n, (array['Germany', 'United Kingdom', 'France'])[c.channel]) end,
+  case when q.n % 11 <> 3
+    then demo.address(q.customer_n, (array['Germany', 'United Kingdom', 'France'])[c.channel]) end,
+  1 + (q.n % 7 = 6)::integer,
+  case when q.state not in ('draft', 'open') then q.at + interval '2 hours' end,
+  case when q.state = 'declined' and q.n % 2 = 1 then 'Zu teuer' end, q.at,
     case when q.state <> 'draft' then least(q.at + interval '3 days', demo.today()) end
 from demo.quote q join demo.customer c on c.n = q.customer_n
 order by q.n;
 
 insert into erp.quote_line_item (id, quote_id, product_id, type, identifier, label, description, position,
   quantity, unit_price, total_price,
-  tax_rate, created_at, updated_at)
+  tax_rate, tax_category, exemption_code, discount_reason, unit_code, created_at, updated_at)
 select demo.id('quote line', l.key), q.id,
   case when l.key % 60 <> 17 then demo.id('product', l.product_n) end,
   case when l.product_n is not null then 'product' when l.quote_n % 18 > 0 then 'custom' end, l.number,
@@ -61,7 +68,11 @@ select demo.id('quote line', l.key), q.id,
     row_number() over (partition by l.quote_n order by l.position), l.quantity,
   case when l.quote_n % 12 <> 5 then l.unit_price end,
     case when l.quote_n % 12 <> 5 then l.unit_price * l.quantity end,
-    case when l.quote_n % 12 <> 5 then l.tax_rate end, q.at,
+    case when l.quote_n % 12 <> 5 then l.tax_rate end,
+  case when l.quote_n % 12 <> 5 then case when l.tax_rate > 0 and l.key % 9 = 1 then 'S'
+    when l.tax_rate = 0 then 'E' end end,
+  case when l.quote_n % 12 <> 5 and l.tax_rate = 0 and l.quote_n % 2 = 0 then 'VATEX-EU-132' end,
+  case when l.key % 13 = 1 then 'Mengenrabatt' end, case when l.key % 11 = 1 then 'H87' end, q.at,
       case when q.state <> 'draft' then least(q.at + interval '3 days', demo.today()) end
 from demo.quote_line l join demo.quote q on q.n = l.quote_n
 order by l.key;

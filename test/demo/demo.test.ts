@@ -70,7 +70,7 @@ test("ids are in the order of time", async () => {
     "erp.fulfillment",
     "erp.goods_receipt",
     "ledger.stock_movement",
-    "erp.document",
+    "(select * from erp.document where order_id is not null)",
   ]) {
     const { rows } = await client.query(
       `select id from (select id, created_at, lag(created_at) over (order by id) as before from ${table}) v where created_at < before - interval '2 minutes' limit 1`,
@@ -157,6 +157,7 @@ test("every list has rows, most more than a page", async () => {
     "products.supplierConfigurations",
     "products.warehouseConfigurations",
     "products.warehouseStocks",
+    "quotes.documents",
     "return_order_line_items.goodsReceiptLineItems",
     "return_orders.destinationStockMovements",
     "return_orders.documents",
@@ -173,6 +174,7 @@ test("every list has rows, most more than a page", async () => {
     "stock_valuation_reports.lateEntries",
     "stocks.batches",
     "stocktakes.sheets",
+    "supplier_orders.documents",
     "warehouses.location",
     "warehouses.pickLists",
   ]);

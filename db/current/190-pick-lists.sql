@@ -49,7 +49,7 @@ comment on column erp.pick_list.state is
   'open until somebody starts; in_progress; completed when each of its fulfillment orders is packed or has '
   'left the list; cancelled when nothing was packed.';
 comment on column erp.pick_list.warehouse_id is 'The warehouse.';
-comment on column erp.pick_list.assignee is 'Who picks, as free text.';
+comment on column erp.pick_list.assignee is 'The person who picks, as free text.';
 comment on column erp.pick_list.created_at is 'When it was created.';
 comment on column erp.pick_list.updated_at is 'When it was last changed.';
 comment on column erp.pick_list.started_at is 'When picking began.';

@@ -18,16 +18,15 @@ export interface ScannedCode {
   sscc?: string;
 }
 
-/** What scanners may put before a code: its kind, such as ]C1 for GS1-128, and FNC1. */
+/** The beginning that scanners may add to a code: its kind, such as ]C1 for GS1-128, and FNC1. */
 const beginning = /^(?:\][A-Za-z]\d)?[\u001d\u00e8]?/;
 
 /** Elements by which a text is a code of GS1 at all; others may be anything. */
 const keys = ["00", "01", "02"];
 
 /**
- * Reads a scanned code by the rules of GS1: a GTIN alone (EAN, UPC, ITF-14), elements with application identifiers, in
- * parentheses or as they are in the symbol, or a GS1 Digital Link. Any other text is only a text, such as a product
- * number.
+ * Reads a scanned code by the rules of GS1. It is a GTIN alone (EAN, UPC, ITF-14), a GS1 Digital Link, or elements with
+ * application identifiers, in parentheses or as in the symbol. Any other text is only a text, such as a product number.
  */
 export function readScannedCode(scanned: string): ScannedCode {
   const text = scanned.trim();

@@ -13,7 +13,7 @@ export async function compare(story: Story, when: string): Promise<void> {
   const found = await merchant.read(`{
     products(first: 50) { edges { node { productNumber physicalStock stockNotAvailableForSale reservedStock availableStock
       openSupplierOrderQuantity stockValue { quantity value faultCount }
-      stocks(first: 50) { edges { node { quantity binLocation { code } warehouse { code } } } } } } }
+      stocks(first: 50) { edges { node { quantity binLocation { code } warehouse { code } stockContainer { number } } } } } } }
     batches(first: 250) { edges { node { number physicalStock } } }
     supplierOrders(first: 50) { edges { node { id state lineItems(first: 10) { edges { node { receivedQuantity openQuantity } } } } } }
   }`);
@@ -38,9 +38,10 @@ export async function compare(story: Story, when: string): Promise<void> {
       [worth.units, shown(worth.value), 0],
       `${when}: value of ${product}`,
     );
-    const lying = nodes(stocks).flatMap(({ quantity, binLocation, warehouse }) =>
-      quantity !== 0 && (binLocation ?? warehouse) ? [[(binLocation ?? warehouse).code, quantity]] : [],
-    );
+    const lying = nodes(stocks).flatMap(({ quantity, binLocation, warehouse, stockContainer }) => {
+      const place = (binLocation ?? warehouse)?.code ?? stockContainer?.number;
+      return quantity !== 0 && place ? [[place, quantity]] : [];
+    });
     const expected = [...accounts.places.keys()].flatMap((place) => {
       const units = sum(accounts.piles, (pile) =>
         pile.product === product && pile.place === place ? pile.units : 0,

@@ -4,6 +4,7 @@ import type { Pile } from "./accounts.ts";
 import { nodes } from "./merchant.ts";
 import type { Story } from "./story.ts";
 import { products } from "./story.ts";
+import { acceptQuote, packTote, pickShort, reorder } from "./workplace.ts";
 
 type Happening = (story: Story, daysAgo: number) => Promise<void>;
 
@@ -54,6 +55,11 @@ export const happenings: Record<number, Happening> = {
       merchant.accounts.bring(product, destination, quantity);
     }
   },
+
+  24: packTote,
+  11: pickShort,
+  8: acceptQuote,
+  7: reorder,
 
   /** The customer on the phone doesn't want them. */
   async 22({ merchant }) {

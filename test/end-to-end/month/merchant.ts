@@ -6,21 +6,15 @@ import { startService } from "../../lib/service.ts";
 import type { TestService } from "../../lib/service.ts";
 import { Accounts } from "./accounts.ts";
 
-/** What no call of the API makes: currencies, countries, sales channels, and the numbers of documents. */
+/** Rows that no call of the API makes: currencies, countries, and the numbers of documents. */
 const rows = `
   insert into erp.currency (iso_code, symbol, name, short_name, factor, is_default_currency) values
     ('EUR', '€', '{"en-GB":"Euro"}', '{"en-GB":"EUR"}', 1, true), ('USD', '$', '{"en-GB":"Dollar"}', '{"en-GB":"USD"}', 1.25, false),
     ('CHF', 'F', '{"en-GB":"Franc"}', '{"en-GB":"CHF"}', 0.93, false);
   insert into erp.country (iso_code, name) values ('FR', '{"en-GB":"France"}');
-  insert into erp.customer_group (name) values ('{"en-GB":"Standard"}');
-  insert into erp.payment_method (technical_name) values ('card');
-  insert into erp.shipping_method (technical_name, name) values ('parcel', '{"en-GB":"Parcel"}');
-  insert into erp.sales_channel (name, country_id, currency_id, customer_group_id, payment_method_id)
-    select jsonb_build_object('en-GB', v.name), c.id, u.id, g.id, p.id
-    from (values ('Shop'), ('Market place')) v (name), erp.country c, erp.customer_group g, erp.payment_method p, erp.currency u
-    where u.is_default_currency;
   insert into erp.number_range (technical_name, pattern) values ('supplier_order', 'PO-{n}'), ('goods_receipt', 'GR-{n}'),
-    ('fulfillment', 'F-{n}'), ('fulfillment_order', 'FO-{n}'), ('return_order', 'R-{n}'), ('stocktake', 'ST-{n}')
+    ('fulfillment', 'F-{n}'), ('fulfillment_order', 'FO-{n}'), ('return_order', 'R-{n}'), ('stocktake', 'ST-{n}'),
+    ('pick_list', 'PL-{n}'), ('quote', 'Q-{n}'), ('order', 'SO-{n}')
     on conflict do nothing`;
 
 export const nodes = (list: any): any[] => list.edges.map(({ node }: any) => node);
@@ -75,6 +69,7 @@ export class Merchant {
   }
 
   place(name: string): object {
+    if (name.startsWith("tote")) return { stockContainerId: this.id[name] };
     return name.includes("-") ? { binLocationId: this.id[name] } : { warehouseId: this.id[name] };
   }
 

@@ -144,6 +144,26 @@ export class Sales {
     );
   }
 
+  /** Notes an order that the service made of a quote. */
+  note(
+    number: string,
+    id: string,
+    channel: string,
+    lines: { id: string; product: string; quantity: number }[],
+  ): Order {
+    const order: Order = {
+      ...{ number, id, channel },
+      lines: lines.map((line) => ({ ...line, shipped: 0, returned: 0 })),
+      assignments: [],
+      isCancelled: false,
+      costs: new Map(),
+      batches: new Map(),
+    };
+    for (const { product, quantity } of lines) this.#merchant.accounts.reserve(product, "-", quantity);
+    this.orders.push(order);
+    return order;
+  }
+
   /** Ships of each open line of a fulfillment order as many units as are wanted, in one parcel. */
   async ship(
     order: Order,

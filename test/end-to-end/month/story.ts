@@ -33,12 +33,27 @@ export class Story {
   async open(): Promise<void> {
     const { merchant } = this;
     const { id, accounts } = merchant;
-    const found = await merchant.read(
-      `{ currencies { edges { node { id name: isoCode } } } salesChannels { edges { node { id name } } } }`,
+    const found = await merchant.read(`{ currencies { edges { node { id isoCode } } } }`);
+    for (const one of nodes(found.currencies)) id[one.isoCode] = one.id;
+    const name = { "en-GB": "Standard" };
+    await this.#load("customerGroups", [{ technicalName: "standard", nameByLocale: name }], "technicalName");
+    await this.#load("paymentMethods", [{ technicalName: "card", nameByLocale: name }], "technicalName");
+    await this.#load("shippingMethods", [{ technicalName: "parcel", nameByLocale: name }], "technicalName");
+    const channel = {
+      countryIsoCode: "FR",
+      currencyIsoCode: "EUR",
+      customerGroupTechnicalName: "standard",
+      paymentMethodTechnicalName: "card",
+    };
+    await this.#load(
+      "salesChannels",
+      ["Shop", "Market place"].map((technicalName) => ({
+        ...channel,
+        technicalName,
+        nameByLocale: { "en-GB": technicalName },
+      })),
+      "technicalName",
     );
-    for (const one of [...nodes(found.currencies), ...nodes(found.salesChannels)]) id[one.name] = one.id;
-    const [method] = (await merchant.service.owner.query("select id from erp.shipping_method")).rows;
-    id.parcel = `gid://service/ShippingMethod/${method.id}`;
     await this.#load(
       "products",
       products.map((productNumber) => ({

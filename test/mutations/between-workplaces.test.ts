@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { ended, jsonl, linesAt, startTestBulk, upload } from "../bulk/support.ts";
 import { pickingIn } from "../lib/picking.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { assertLedgerIsRight, refusals } from "../lib/shop.ts";
+import { until } from "../lib/until.ts";
 
 // Where containers, picking, labels and codes meet each other and what was there before
 let shop: ShippingShop;
@@ -134,5 +136,61 @@ describe("GTINs", () => {
     assert.deepEqual(await upsert("hammer", null), []);
     assert.deepEqual(await upsert("nail", other), []);
     assert.deepEqual(await set("nail", other), []);
+  });
+});
+
+describe("files of stock that name containers", () => {
+  let bulk: ReturnType<typeof startTestBulk>;
+  before(() => {
+    bulk = startTestBulk(shop);
+  });
+  after(() => bulk.stop());
+
+  const start = async (...rows: object[]) => {
+    const token = await shop.token({ read: "all", write: "all" });
+    const { body } = await upload(shop, token, "stocks", jsonl(rows), { type: "application/jsonl" });
+    return {
+      result: async () => {
+        const { refusedCount, doneCount, errorsUrl } = await ended(shop, token, body.bulkOperation.id);
+        const errors = refusedCount === 0 ? [] : await linesAt(shop, errorsUrl);
+        return [doneCount, ...errors.map(({ code, field }: any) => [code, field.join(".")])];
+      },
+    };
+  };
+  const count = (container: string, product: string, quantity: number) => ({
+    ...{ productId: shop.id[product], place: { stockContainerId: container } },
+    ...{ quantity, countedAt: new Date().toISOString() },
+  });
+
+  it("lock containers before products, as all bookings do", async () => {
+    const [tote] = await picking.containers("counted");
+    const holder = await shop.owner.connect();
+    try {
+      await holder.query("begin");
+      await holder.query("select from erp.stock_container where number = 'counted' for update");
+      const file = await start(count(tote!, "hammer", 4), count(tote!, "nail", 2));
+      const { rows } = await holder.query("select pg_backend_pid() as pid");
+      const waiting =
+        "select from pg_locks w join pg_locks h using (transactionid) where not w.granted and h.granted and h.pid = $1";
+      await until(async () => (await shop.owner.query(waiting, [rows[0].pid])).rowCount === 1);
+      await shop.owner.query(
+        "select from erp.product where product_number in ('hammer', 'nail') for update nowait",
+      );
+      await holder.query("rollback");
+      assert.deepEqual(await file.result(), [2]);
+    } finally {
+      holder.release(true);
+    }
+    assert.equal(await picking.inContainer("hammer", tote!), 4);
+  });
+
+  it("count nothing in what is picked for an order", async () => {
+    await shop.store("hammer", "A-1", 5);
+    const list = await picking.begin([await picking.order(["hammer", 5])]);
+    await picking.confirm(list.lines[0], { quantity: 3 });
+    const { id } = list.tasks[0].stockContainer;
+    const file = await start(count(id, "hammer", 1));
+    assert.deepEqual(await file.result(), [0, ["PICKED_FOR_ORDER", "place.stockContainerId"]]);
+    assert.equal(await picking.inContainer("hammer", id), 3);
   });
 });

@@ -1,6 +1,6 @@
 -- Documents of quotes and supplier orders
-insert into erp.document (id, document_type_id, quote_id, document_number, deep_link_code, config, static, sent,
-  created_at, updated_at)
+insert into erp.document (id, document_type_id, quote_id, document_number, deep_link_code, config, static,
+  sent, created_at, updated_at)
 select demo.id('quote document', q.n), demo.id('document_type', 7), q.id, v.number,
   md5('quote link ' || q.n),
   erp.quote_config(q.id, q.at::date) || jsonb_build_object('documentNumber', v.number), false,

@@ -196,6 +196,9 @@ create trigger free_containers after update of state on erp.fulfillment_order
 --!include api/stock_movements.sql
 --!include api/stocktake_lines.sql
 --!include api/stocktake_counts.sql
+drop function if exists api_unstable.stocktake_sheets_open_count(api_unstable.stocktake_sheets);
+--!include api/stocktake_sheets_open_count.sql
+--!include api/stocktakes_progress.sql
 --!include api/stock_place_input.sql
 --!include api/stock_reserve.sql
 --!include api/put_away_input.sql

@@ -267,7 +267,7 @@ begin
     select regexp_split_to_table(
       substring(obj_description('api_unstable'::regnamespace, 'pg_namespace')
         from '(?n)^@floats +(.*)$'), ' +')
-    union select 'quote_line_upsert_input'
+    union values ('products'), ('quote_line_upsert_input')
   ) f (w);
   execute format('comment on schema api_unstable is %L', regexp_replace(
     obj_description('api_unstable'::regnamespace, 'pg_namespace'), '(?n)^@floats.*$', '@floats ' || words));

@@ -1,15 +1,7 @@
 -- What upserts set can be read, and rows name others by what they have in every shop
 
--- As in productsUpsert, so that lines of an export can be its rows
+-- A Float since the migration of quotes, as in productsUpsert, so that lines of an export can be its rows
 -- waive api-breaking Product.grossWeight: it isn't released yet
-do $$
-begin
-  if obj_description('api_unstable'::regnamespace, 'pg_namespace') !~ '(?n)^@floats.* products( |$)' then
-    execute format('comment on schema api_unstable is %L', regexp_replace(
-      obj_description('api_unstable'::regnamespace, 'pg_namespace'), '(?n)^(@floats.*)$', '\1 products'));
-  end if;
-end
-$$;
 
 drop view if exists api_unstable.products, api_unstable.orders, api_unstable.order_line_items cascade;
 drop function if exists api_unstable.product_supplier_configurations_currency_purchase_prices(

@@ -250,6 +250,7 @@ create trigger keep_sent before update of amount_net, amount_total, currency_id,
 --!include erp/personal_values.sql
 --!include erp/anonymize_rows.sql
 --!include events/anonymous_data.sql
+--!include events/sequences_about.sql
 --!include api/user_error_code.sql
 --!include api/quotes.sql
 --!include api/quote_line_items.sql

@@ -14,7 +14,7 @@ import { readState } from "../../src/check/state.ts";
 import { useDatabase } from "../lib/database.ts";
 
 const migration = `
-drop view api_unstable.currencies;
+drop view api_unstable.currencies cascade;
 create view api_unstable.currencies with (security_invoker = true) as
   select id, iso_code, symbol, erp.localized(name) as label, erp.localized(short_name) as short_name, factor,
     position, is_default_currency

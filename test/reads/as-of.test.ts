@@ -115,7 +115,7 @@ describe("stock as of a number and as of a moment", () => {
         locationTypeTechnicalName quantityAsOf(sequence: ${newest}) } } } } }`,
       { id: shop.id.hammer },
     );
-    assert.equal(product.physicalStockAsOf, 1);
+    assert.equal(product.physicalStockAsOf, 2);
     assert.deepEqual(
       product.stocks.edges.map(({ node }: any) => [node.locationTypeTechnicalName, node.quantityAsOf]).sort(),
       [

@@ -25,7 +25,7 @@ comment on type erp.parcel_line is
 
 --!include erp/end_pick_task.sql
 --!include erp/settle_pick_task.sql
---!include erp/keep_picks.sql
+--!include erp/keep_picks_of_order.sql
 --!include ledger/place_of.sql
 --!include ledger/take_back.sql
 --!include ledger/planned_picks.sql

@@ -250,7 +250,6 @@ create trigger keep_sent before update of amount_net, amount_total, currency_id,
 --!include api/documents.sql
 --!include api/document_create.sql
 --!include api/quote_payload.sql
---!include api/quotes_upsert.sql
 --!include api/quote_send.sql
 --!include api/quote_accept.sql
 --!include api/quote_decline.sql

@@ -60,3 +60,4 @@ comment on constraint bin_location_tag_tag_id_fkey on erp.bin_location_tag is
 comment on column bulk.operation.format is 'Format of the file: jsonl, csv, csv_raw, import or import_csv.';
 --!include bulk/run_export.sql
 --!include api/bulk_operation_run.sql
+--!include api/quotes_upsert.sql

@@ -17,8 +17,8 @@ cross join lateral generate_series(
 join demo.stocked p
   on p.s = 1 + demo.pick(q.n * 16 + i.position, 'quote product', (select count(*) from demo.stocked))
 union all
-select n * 16 + 15, n, 15, null, 'Gravur nach Wunsch', 'engraving', case when n % 36 = 0 then 0 else 19 end,
-  8.5, 10
+select n * 16 + 15, n, 15, null, 'Gravur nach Wunsch', 'engraving',
+  case when n % 36 = 0 then 0 else 19 end, 8.5, 10
 from demo.quote
 where n % 6 = 0;
 create index on demo.quote_line (quote_n);

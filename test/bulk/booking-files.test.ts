@@ -346,16 +346,5 @@ describe("a file of suppliers' prices", () => {
       now.purchasePrices.map((p: any) => p.net),
       [4],
     );
-    const no = { productNumber: "nail", supplierNumber: "acme", supplierIsDefault: false };
-    assert.deepEqual(
-      refusals(
-        await shop.mutate(
-          "productSupplierConfigurationsUpsert",
-          { productSupplierConfigurations: [no] },
-          { select: "results { id }" },
-        ),
-      ),
-      [["INVALID", "productSupplierConfigurations.0.supplierIsDefault"]],
-    );
   });
 });

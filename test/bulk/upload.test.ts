@@ -61,7 +61,7 @@ describe("an upload of products", () => {
       errors.map(({ line, code, field }) => [line, code, field.join(".")]),
       [
         [3, "INVALID", ""],
-        [5, "INVALID", "price.0"],
+        [5, "NOT_FOUND", "price.0.currencyId"],
         [301, "OUT_OF_RANGE", "taxRate"],
         [302, "INVALID", ""],
         [305, "INVALID", ""],

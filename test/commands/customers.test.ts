@@ -146,8 +146,9 @@ async function buy(): Promise<void> {
   await shop.sql("insert into erp.tag (name) values ('VIP') on conflict do nothing");
   await shop.sql("insert into erp.customer_tag (customer_id, tag_id) select $1, id from erp.tag", ada);
   await shop.sql(
-    `insert into erp.quote (number, customer_id, currency_id, comment)
-     select 'Q-ada', $1, id, 'leave it with Babbage' from erp.currency where iso_code = 'EUR'`,
+    `insert into erp.quote (number, customer_id, currency_id, comment, decline_reason, billing_address)
+     select 'Q-ada', $1, id, 'leave it with Babbage', 'leave it with Babbage',
+       '{"street": "leave it with Babbage", "countryIso": "GB"}' from erp.currency where iso_code = 'EUR'`,
     ada,
   );
 }

@@ -16,11 +16,14 @@ export interface Upsert {
   output: GraphQLObjectType;
 }
 
-/** All upserts of a schema. */
+/** Upserts that book: what they were told is read as movements and receipts, and not written again. */
+const bookings = ["stocksUpsert", "goodsReceiptsUpsert"];
+
+/** All upserts of a schema that say how something is to be. */
 export function upserts(schema: GraphQLSchema): Upsert[] {
   const fields = Object.values(schema.getMutationType()!.getFields());
   return fields
-    .filter(({ name }) => name.endsWith("Upsert"))
+    .filter(({ name }) => name.endsWith("Upsert") && !bookings.includes(name))
     .map((field) => {
       const resource = field.name.slice(0, -"Upsert".length);
       const input = getNamedType(field.args[0]!.type) as GraphQLInputObjectType;

@@ -90,6 +90,17 @@ describe("topics", () => {
           )
         ).supplierOrder;
       const [bought, dropped] = [await buy(), await buy()];
+      const lineItems = [{ label: "Visit", quantity: 1, unitPrice: 9 }];
+      const offer = { currencyId: shop.id.EUR, validUntil: "2099-01-01T00:00:00Z", lineItems };
+      const { quotes } = await mutate("quotesUpsert", { quotes: [offer, offer, offer] }, "quotes { id }");
+      for (const { id } of quotes) await mutate("quoteSend", { id });
+      await mutate("quoteAccept", { id: quotes[0].id });
+      await mutate("quoteDecline", { id: quotes[1].id });
+      await shop.sql(
+        "update erp.quote set valid_until = now() - interval '1 minute' where id = $1",
+        quotes[2].id,
+      );
+      await shop.sql("select erp.expire_quotes()");
       await mutate("supplierOrderSend", { id: bought.id });
       await mutate("supplierOrderConfirm", { id: bought.id });
       const nails = await receipt(

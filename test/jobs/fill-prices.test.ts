@@ -70,7 +70,9 @@ async function fill(client: Pick<pg.ClientBase, "query">, after: string | null, 
 
 test("2,500 old lines are filled in batches, from the start of the worker on", async () => {
   const receipt = await addReceipt(1.0842, 2_500);
-  const worker = startTestJobs(database.loginUrl, tasks, { atStart: tasksAtStart });
+  const worker = startTestJobs(database.loginUrl, tasks, {
+    atStart: tasksAtStart.filter((name) => name in tasks),
+  });
   await until(async () => (await countEmpty()) === 0 && (await queue.jobs()).length === 0);
   await worker.stop();
   assert.deepEqual(await pricesOf(receipt), ["9.223391"]);

@@ -60,7 +60,7 @@ describe("service_worker", () => {
       (
         "add_head add_job add_jobs add_signing_key bulk.add_chunk bulk.add_result bulk.begin_result bulk.begin_upload bulk.drop_upload " +
         "bulk.due_at bulk.end_upload bulk.finish bulk.import_chunk bulk.open_errors bulk.open_result bulk.prune bulk.read_chunk " +
-        "bulk.release bulk.renew bulk.rights_to_files bulk.take carriers_with_work claim_shipping_labels close_next erase_retired_keys expire_batches expire_reservations " +
+        "bulk.release bulk.renew bulk.rights_to_files bulk.take carriers_with_work claim_shipping_labels close_next erase_retired_keys expire_batches expire_quotes expire_reservations " +
         "fill_default_currency_prices fill_next_batch force_unlock_workers import_exchange_rates label_backlog next_head prune " +
         "prune_attempts prune_audit prune_credentials " +
         "prune_keys prune_operations prune_uses settle_shipping_label"

@@ -176,6 +176,7 @@ test("nothing is imported unless it is asked for", () => {
     "close_ledger",
     "expire_batches",
     "expire_reservations",
+    "expire_quotes",
     "sign_valuation_heads",
   ]);
   assert.doesNotMatch(makeCrontab({ exchangeRatesFrom: undefined }), /rates/);

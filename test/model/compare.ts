@@ -81,7 +81,7 @@ export async function compareStock(
     const batch = batches.length > 0 && random.below(2) ? random.oneOf(batches)[0] : null;
     const isAsked = (name: Place) =>
       place === null
-        ? /^(warehouse|bin_location):/.test(name) &&
+        ? /^(warehouse|bin_location|stock_container):/.test(name) &&
           (!warehouse || record.warehouseOf.get(name) === warehouse)
         : name === place;
     let units = 0;

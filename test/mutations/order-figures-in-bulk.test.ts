@@ -5,7 +5,7 @@ import { assertProof } from "../lib/proof.ts";
 import { voidReports } from "../lib/void-reports.ts";
 
 /** Orders with documents can't be deleted. */
-const hasNoDocument = "id not in (select order_id from erp.document)";
+const hasNoDocument = "id not in (select order_id from erp.document where order_id is not null)";
 
 /** Changes of many rows of the demonstration shop by an administrator, in one statement. */
 const statements = [

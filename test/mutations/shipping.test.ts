@@ -16,7 +16,9 @@ afterEach(async () => {
   // An empty shop for the next one
   await shop.sql("delete from erp.fulfillment");
   await shop.sql("delete from erp.fulfillment_order");
-  await shop.sql("delete from erp.sales_order where id not in (select order_id from erp.document)");
+  await shop.sql(
+    "delete from erp.sales_order where id not in (select order_id from erp.document where order_id is not null)",
+  );
   await shop.empty();
 });
 

@@ -32,7 +32,9 @@ async function orderAtSupplier(): Promise<{ id: string; number: string }> {
 before(async () => {
   shop = await openTracedShop();
   bin = ["bin_location_id", uuidOf(shop.id["A-1"]!)];
-  const [box] = await shop.sql("insert into erp.stock_container (number) values ('BOX') returning id");
+  const [box] = await shop.sql(
+    "insert into erp.stock_container (number, warehouse_id) select 'BOX', id from erp.warehouse where code = 'hall' returning id",
+  );
   container = ["stock_container_id", box.id];
 
   // In: 18 units for two supplier orders, of which 2 are thrown away, 5 at the beginning, 2 by hand

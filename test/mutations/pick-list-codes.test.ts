@@ -136,21 +136,27 @@ it("refuses other products and containers, and says what is expected", async () 
 });
 
 it("refuses GTINs that are wrong, or belong to another product", async () => {
+  const free = "9780201379624";
   assert.deepEqual((await setGtins("nail", { gtin: "96385074" })).userErrors, []);
   const payload = await setGtins(
     "hammer",
     { gtin: "96385075" },
     { gtin: "96385074" },
-    { gtin: gtin },
+    // The own one of glue
     { gtin: gtin14 },
+    { gtin: free },
+    { gtin: `0${free}` },
   );
   assert.deepEqual(refusals(payload), [
     ["INVALID", "gtins.0.gtin"],
     ["NOT_UNIQUE", "gtins.1.gtin"],
-    ["NOT_UNIQUE", "gtins.3.gtin"],
+    ["NOT_UNIQUE", "gtins.2.gtin"],
+    ["NOT_UNIQUE", "gtins.4.gtin"],
   ]);
-  assert.deepEqual(refusals(await setGtins("hammer", { gtin, quantity: 0 })), [["OUT_OF_RANGE", "quantity"]]);
-  const many = Array.from({ length: 51 }, () => ({ gtin }));
+  assert.deepEqual(refusals(await setGtins("hammer", { gtin: free, quantity: 0 })), [
+    ["OUT_OF_RANGE", "quantity"],
+  ]);
+  const many = Array.from({ length: 51 }, () => ({ gtin: free }));
   assert.deepEqual(refusals(await setGtins("hammer", ...many)), [["TOO_MANY_LINES", "gtins"]]);
   const { userErrors } = await shop.mutate("productGtinsSet", { productId: missingId("Product"), gtins: [] });
   assert.equal(userErrors[0].code, "NOT_FOUND");

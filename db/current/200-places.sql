@@ -97,8 +97,16 @@ comment on constraint stocktake_line_has_one_place on erp.stocktake_line is
   '@internal A position is in a bin, in a container, or outside of both.';
 comment on constraint stocktake_line_names_its_place on erp.stocktake_line is
   E'@userError REFERENCE_IN_USE id\nA stocktake that is not finished counts this place.';
--- Made concurrently before, in a migration of its own; here it is missing only in new databases
--- waive index-blocks-writes: a migration before this one makes it concurrently
+-- The migration before this one makes it concurrently. If that failed half-way, an invalid index is left
+do $$
+begin
+  if exists (select from pg_index i where i.indexrelid = to_regclass('ledger.stock_in_places_idx')
+    and not i.indisvalid) then
+    raise exception 'Run drop index concurrently ledger.stock_in_places_idx, and migrate again.';
+  end if;
+end
+$$;
+-- waive index-blocks-writes: it is there, unless an invalid one was dropped
 create index if not exists stock_in_places_idx on ledger.stock (product_id)
   where location_type_technical_name in ('warehouse', 'bin_location', 'stock_container');
 comment on index ledger.stock_in_places_idx is

@@ -336,6 +336,60 @@ comment on function administration.report_closed_periods(integer) is '
 @title Closed periods
 Stock valuation reports that are closed or void, with their total value, newest first.';
 
+CREATE OR REPLACE FUNCTION administration.report_reorder(warehouse text, supplier_number text, how_many integer)
+ RETURNS TABLE(supplier text, product text, name text, "to" text, quantity bigint, amount numeric, currency text, order_until date, reason text)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  of_warehouse constant uuid := (select w.id from erp.warehouse w where w.code = warehouse);
+  of_supplier constant uuid := (select s.id from erp.supplier s where s.number = supplier_number);
+begin
+  perform administration.require_administrator();
+  -- Functions for API clients need scopes
+  perform set_config('service.scopes', 'supplier_orders:read stocks:read', true);
+  return query
+    with proposal as materialized (
+      select r.*, coalesce(s.name || ' (' || s.number || ')', 'No active supplier') as seller,
+        s.minimum_order_value as least_value, c.iso_code, r.quantity * r.unit_price as value
+      from erp.reorder_proposals(of_warehouse, of_supplier, null, 90, 1000) r
+      left join erp.supplier s on s.id = r.supplier_id left join erp.currency c on c.id = r.currency_id
+      where num_nulls(warehouse, of_warehouse) <> 1 and num_nulls(supplier_number, of_supplier) <> 1
+    )
+    select x.seller, x.product_number, x.name, x.code, x.quantity, erp.rounded(x.value), x.iso_code,
+      x.order_until, x.reason
+    from (
+      select t.seller, t.iso_code, 0 as rank, t.supplier_id, 'Total' as product_number, null as name,
+        null as code, sum(t.quantity) as quantity, sum(t.value) as value, min(t.order_until) as order_until,
+        concat(count(*), case count(*) when 1 then ' proposal' else ' proposals' end, case
+          when sum(t.value) < min(t.least_value)
+            then format(', less than the minimum order value of %s', min(t.least_value)) end) as reason
+      from proposal t group by t.seller, t.iso_code, t.supplier_id
+      union all
+      select t.seller, t.iso_code, t.rank, t.supplier_id, p.product_number, coalesce(p.name, parent.name),
+        w.code, t.quantity, t.value, t.order_until, concat(
+          case t.reason when 'shortage' then 'Short of ' || - t."position" || ': ' end,
+          t.stock - t.held_quantity, ' sellable, ', nullif(t.promised_quantity, 0)
+            || ' promised, ', nullif(t.safety_stock, 0) || ' kept back, ', t.on_order_quantity, ' on order',
+          '; reorder point ' || t.reorder_point, ', up to ', t.fill_up_to,
+          '; ' || nullif(t.shipped_quantity, 0) || ' shipped in 90 days')
+      from proposal t join erp.product p on p.id = t.product_id
+      left join erp.product parent on parent.id = p.parent_id
+      join erp.warehouse w on w.id = t.warehouse_id
+    ) x
+    order by x.supplier_id is null, x.seller, x.iso_code, x.rank limit how_many;
+end
+$function$;
+alter function administration.report_reorder(text,text,integer) owner to service_registrar;
+grant execute on function administration.report_reorder(text,text,integer) to service_administration;
+comment on function administration.report_reorder(text,text,integer) is '
+@title What to buy
+@hint warehouse The code of a warehouse. Empty: all warehouses.
+@hint supplier_number The number of a supplier. Empty: all suppliers.
+The 1,000 most urgent proposals, by supplier, with their reasons. The first row of each supplier has the
+totals. Amounts are net.';
+
 CREATE OR REPLACE FUNCTION administration.report_sourcing(first_day date, last_day date, rules text, how_many integer)
  RETURNS TABLE(location text, orders integer, split_orders integer, short_orders integer, units integer, short_units integer, actual_orders integer, actual_split_orders integer, actual_units integer)
  LANGUAGE plpgsql
@@ -471,11 +525,13 @@ CREATE OR REPLACE FUNCTION administration.report_stocktake(stocktake text, how_m
 AS $function$
 begin
   perform administration.require_administrator();
-  return query select l.number, coalesce(b.code, w.code), p.product_number, p.name, t.number, l.state,
+  return query select l.number, coalesce(b.code, w.code, c.number), p.product_number, p.name, t.number,
+    l.state,
     l.expected_quantity, l.counted_quantity, l.difference, erp.rounded(l.difference * l.unit_value), l.reason
   from erp.stocktake s join erp.stocktake_line l on l.stocktake_id = s.id
   left join erp.bin_location b on b.id = l.bin_location_id
   left join erp.warehouse w on w.id = l.warehouse_id
+  left join erp.stock_container c on c.id = l.stock_container_id
   left join erp.product p on p.id = l.product_id
   left join erp.batch t on t.id = l.batch_id
   where s.number = report_stocktake.stocktake and l.difference <> 0
@@ -2427,7 +2483,8 @@ create view api_2026_06_unstable.documents with (security_invoker=true) as
     document_type_id,
     order_id,
     referenced_document_id
-   FROM erp.document;
+   FROM erp.document
+  WHERE order_id IS NOT NULL;
 grant select on view api_2026_06_unstable.documents to service_api;
 comment on view api_2026_06_unstable.documents is '
 @primaryKey id
@@ -3336,7 +3393,8 @@ create view api_2026_06_unstable.shipping_labels with (security_invoker=true) as
     cancelled_at,
     created_at,
     updated_at
-   FROM erp.shipping_label;
+   FROM erp.shipping_label
+  WHERE state <> 'requested'::text;
 grant select on view api_2026_06_unstable.shipping_labels to service_api;
 comment on view api_2026_06_unstable.shipping_labels is '
 @primaryKey id
@@ -4128,7 +4186,7 @@ CREATE OR REPLACE FUNCTION api_2026_06_unstable.stock_adjust(input api_2026_06_u
 AS $function$
   select row (b.stock_movements, b.stocks, null)::api_2026_06_unstable.stock_payload
   from ledger.adjust_stock(array(
-    select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null, l.delta, l.batch_id, l.expected_quantity, null)::ledger.line
+    select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null, l.delta, l.batch_id, l.expected_quantity, null, null, null)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
   ), input.comment) b
 $function$;
@@ -4147,7 +4205,7 @@ AS $function$
   select row (b.stock_movements, b.stocks, null)::api_2026_06_unstable.stock_payload
   from ledger.set_stock(array(
     select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null,
-      l.quantity, l.batch_id, l.expected_quantity, l.counted_at)::ledger.line
+      l.quantity, l.batch_id, l.expected_quantity, l.counted_at, null, null)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
   ), input.comment) b
 $function$;
@@ -4166,7 +4224,7 @@ AS $function$
   select row (b.stock_movements, b.stocks, null)::api_2026_06_unstable.stock_payload
   from ledger.transfer_stock(array(
     select row (l.product_id, (l.source).warehouse_id, (l.source).bin_location_id, (l.destination).warehouse_id, (l.destination).bin_location_id,
-      l.quantity, l.batch_id, l.expected_quantity, null)::ledger.line
+      l.quantity, l.batch_id, l.expected_quantity, null, null, null)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
   ), input.comment) b
 $function$;
@@ -5032,6 +5090,71 @@ create view api_meta.view_column_source as
      JOIN link l ON l.reader = v.through AND l.attnum > 0
      JOIN api_meta.table_column a ON a.relation = l.relation AND a.attnum = l.attnum;
 comment on view api_meta.view_column_source is 'The columns of tables that each API view reads, also through other views. The table with the greatest weight is the view''s main table.';
+
+CREATE OR REPLACE FUNCTION api_meta.add_upsert(mutation text, relation regclass, known_by text, note text, keys text[] DEFAULT NULL::text[], errors text DEFAULT NULL::text, warnings text DEFAULT NULL::text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  home constant text := split_part(mutation, '.', 1);
+  list constant text := substring(mutation from '\.(\w+)_upsert$');
+  things constant text := replace(list, '_', ' ');
+  row_type constant text := format('%s.%s_upsert_input', home, api_meta.upsert_name(relation));
+  change record;
+begin
+  execute format('drop type if exists %1$s_input, %1$s_payload cascade', mutation);
+  execute format('create type %1$s_input as (%2$I %3$s[], partial boolean);
+    create type %1$s_payload
+      as (results %4$s.upsert_result[], %2$I uuid[], user_errors %4$s.user_error[]%5$s)',
+    mutation, list, row_type, home, ', warnings ' || home || case when warnings > '' then '.warning[]' end);
+  execute format($q$create function %1$s(input %1$s_input, changes jsonb) returns %1$s_payload
+language sql set search_path = pg_catalog, pg_temp as $f$
+  select row (
+    array(select r from jsonb_populate_recordset(null::%2$s.upsert_result, d.results) r), d.ids, null%3$s
+  )::%1$s_payload
+  from mutation.upserted(%4$s) d
+$f$
+$q$, mutation, home, case when warnings > '' then ', null' end, case
+    when keys is null then format('erp.upsert_%s(changes -> %1$L, input.partial)', list)
+    else format('mutation.upsert(%L, %L, changes -> %2$L, input.partial, %L)', relation, list, keys) end);
+  for change in
+    select format('column %s.%I', row_type, a.attname) as object,
+      api_meta.upsert_field_note(relation, known_by, a.attname) as text
+    from pg_attribute a
+    where a.attrelid = (select t.typrelid from pg_type t where t.oid = row_type::regtype)
+      and col_description(a.attrelid, a.attnum) is null
+    union all
+    select c.object, c.text from (values
+      ('type ' || row_type, case when obj_description(row_type::regtype, 'pg_type') is null then format(
+        'A %s as it is to be. Omitted fields keep their value; null clears them.',
+        mutation.thing(relation)) end),
+      (format('type %s_input', mutation),
+        format('%s as they are to be.', upper(left(things, 1)) || substr(things, 2))),
+      (format('column %s_input.%I', mutation, list), format(E'@notNull\nThe %s; 1 to 250 rows.', things)),
+      (format('column %s_input.partial', mutation), E'@neverNull\nWhether rows are done although others are '
+        'refused. False when left out: all rows, or none.'),
+      (format('type %s_payload', mutation), format('The result of upserting %s.', things)),
+      (format('column %s_payload.results', mutation), format(E'@resultOf %s\nThe outcome of each row, in the '
+        'order of the input; empty when the whole call was refused.', api_meta.upsert_type(relation))),
+      (format('column %s_payload.%I', mutation, list), format(E'@entity %s\n@perLine %s\nThe %s of the rows '
+        'that were not refused, in their order.', api_meta.upsert_type(relation), list, things)),
+      (format('column %s_payload.user_errors', mutation), 'Why nothing was done at all; empty when something '
+        'was, or could be. The path names the row.'),
+      (format('column %s_payload.warnings', mutation), case when warnings > ''
+        then 'Warnings about a call that succeeded; empty if there are none.' end),
+      (format('function %1$s(%1$s_input, jsonb)', mutation), format(
+        E'@requiresScopes %s:write\n@userErrors %sTOO_MANY_LINES%s\n%s', list,
+        'REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE ' || coalesce(errors || ' ', ''),
+        E'\n@warnings ' || warnings, note))
+    ) c (object, text)
+    where c.text is not null
+  loop
+    execute format('comment on %s is %L', change.object, change.text);
+  end loop;
+end
+$function$;
+comment on function api_meta.add_upsert(text,regclass,text,text,text[],text,text) is 'Makes the mutation <list>_upsert of an API schema, with its input and payload, over the type of a row, <thing>_upsert_input, which must be there. Fields of the row that have no comment get one from the catalog (api_meta.upsert_field_note); known_by says by what a row is known without an id. With keys, mutation.upsert writes the table; without, the function erp.upsert_<list>(jsonb, boolean) does. The note describes the mutation; errors and warnings are further codes for its tags. The scope is <list>:write.';
 
 CREATE OR REPLACE FUNCTION api_meta.add_values(enum regtype, VARIADIC labels text[])
  RETURNS void
@@ -6380,30 +6503,33 @@ BEGIN ATOMIC
             FROM (( SELECT (((o.name)::text || '.'::text) || (o.column_name)::text) AS "?column?",
                      o.relation,
                      o.attnum,
-                     NULL::oid AS oid
+                     NULL::oid AS oid,
+                     o.is_never_null
                     FROM origin o
                    WHERE (o.is_promised AND (o.relation IS NOT NULL))
                  UNION
                   SELECT v.name,
                      b.table_id,
                      b.attnum,
-                     NULL::oid
+                     NULL::oid,
+                     NULL::boolean
                     FROM (beneath b
                       JOIN api_meta.api_view v ON ((v.view = b.view)))
                  UNION
                   SELECT v.name,
                      NULL::regclass,
                      NULL::integer,
-                     c.oid
+                     c.oid,
+                     NULL::boolean
                     FROM ((beneath b
                       JOIN api_meta.api_view v ON ((v.view = b.view)))
                       JOIN pg_constraint c ON (((c.conrelid = b.table_id) AND (b.attnum = ANY (c.conkey)))))
                    WHERE ((c.contype = 'c'::"char") AND (EXISTS ( SELECT
                             FROM (pg_attribute a
                               JOIN pg_type t ON ((t.oid = a.atttypid)))
-                           WHERE ((a.attrelid = c.conrelid) AND (a.attnum = b.attnum) AND ((t.typcategory = 'A'::"char") OR (t.oid = ANY (ARRAY[('json'::regtype)::oid, ('jsonb'::regtype)::oid])))))))) p(name, relation, attnum, constraint_id)
+                           WHERE ((a.attrelid = c.conrelid) AND (a.attnum = b.attnum) AND ((t.typcategory = 'A'::"char") OR (t.oid = ANY (ARRAY[('json'::regtype)::oid, ('jsonb'::regtype)::oid])))))))) p(name, relation, attnum, constraint_id, is_kept)
               JOIN api_meta.promise_ground g ON ((g.tree = COALESCE((p.constraint_id)::text, format('%s.%s'::text, (p.relation)::oid, p.attnum)))))
-           WHERE (g.holds OR (POSITION(('.'::text) IN (p.name)) > 0));
+           WHERE (g.holds OR ((POSITION(('.'::text) IN (p.name)) > 0) AND (NOT COALESCE(p.is_kept, false))));
 END;
 comment on function api_meta.record_promises(name) is 'Notes on which tables'' columns and checks a frozen version relies where it says that something is never null.';
 
@@ -6622,6 +6748,49 @@ end
 $function$;
 comment on function api_meta.uphold(api_meta.upholding) is 'Creates or replaces the trigger function that upholds a table''s checks that are declared as not enforced, for some columns or all.';
 
+CREATE OR REPLACE FUNCTION api_meta.upsert_field_note(relation regclass, known_by text, field name)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT COALESCE(
+         CASE
+             WHEN (field = 'id'::name) THEN format('@gid %s
+Id of the %s. Without it, the %2$s is known by its %s.'::text, api_meta.upsert_type(relation), mutation.thing(relation), known_by)
+             ELSE NULL::text
+         END, ( SELECT format('@gid %s
+Id of the %s.'::text, api_meta.upsert_type((c.confrelid)::regclass), mutation.thing((c.confrelid)::regclass)) AS format
+            FROM (pg_constraint c
+              JOIN pg_attribute a ON (((a.attrelid = (upsert_field_note.relation)::oid) AND (a.attnum = c.conkey[1]))))
+           WHERE ((c.conrelid = (upsert_field_note.relation)::oid) AND (c.contype = 'f'::"char") AND (cardinality(c.conkey) = 1) AND (a.attname = upsert_field_note.field))), ( SELECT format('%s of the %s, instead of its id.'::text, regexp_replace(replace((upper("left"(k.name, 1)) || substr(k.name, 2)), 'Iso'::text, 'ISO'::text), '_'::text, ' '::text), mutation.thing(r.target)) AS format
+            FROM (mutation.references_of(upsert_field_note.relation) r(field, column_name, target, key)
+              CROSS JOIN LATERAL ( SELECT replace((r.key)::text, (api_meta.upsert_name(r.target) || '_'::text), ''::text) AS replace) k(name))
+           WHERE (r.field = upsert_field_note.field)), ( SELECT format('%s An object from locale to text, with en-GB at least; it replaces all present texts.'::text, regexp_replace(col_description((upsert_field_note.relation)::oid, (a.attnum)::integer), ', in the language of the request.$'::text, ', in each language.'::text)) AS format
+            FROM (mutation.localized_columns(upsert_field_note.relation) l(l)
+              JOIN pg_attribute a ON (((a.attrelid = (upsert_field_note.relation)::oid) AND (a.attname = l.l))))
+           WHERE (upsert_field_note.field = ((l.l)::text || '_by_locale'::text))), ( SELECT col_description((upsert_field_note.relation)::oid, (a.attnum)::integer) AS col_description
+            FROM pg_attribute a
+           WHERE ((a.attrelid = (upsert_field_note.relation)::oid) AND (a.attname = upsert_field_note.field)))) AS "coalesce";
+END;
+comment on function api_meta.upsert_field_note(regclass,text,name) is 'Returns the description of a field of a row of an upsert into a table, from the catalog. The id, references and texts in several languages have their own; others take the comment of the column. Null if there is none.';
+
+CREATE OR REPLACE FUNCTION api_meta.upsert_name(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN (SELECT regexp_replace((c.relname)::text, '^sales_order'::text, 'order'::text) AS regexp_replace FROM pg_class c WHERE (c.oid = (upsert_name.relation)::oid));
+comment on function api_meta.upsert_name(regclass) is 'Returns the name of a row of a table in the names of its upsert, such as order for erp.sales_order.';
+
+CREATE OR REPLACE FUNCTION api_meta.upsert_type(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN replace(initcap(replace(api_meta.upsert_name(relation), '_'::text, ' '::text)), ' '::text, ''::text);
+comment on function api_meta.upsert_type(regclass) is 'Returns the name of the GraphQL type of a table''s rows, for its upsert.';
+
 CREATE OR REPLACE FUNCTION api_meta.version_faults()
  RETURNS TABLE(version name, fault text)
  LANGUAGE sql
@@ -6727,7 +6896,7 @@ BEGIN ATOMIC
      l.expression,
      l.relation,
      l.relation_attnum,
-     t.is_never_null,
+     (t.is_never_null OR ((l.relation IS NOT NULL) AND (pg_get_viewdef(o.view) ~ format('\s+WHERE \(*%I IS NOT NULL\)*;$'::text, a.attname)))),
      ((a.attname = ANY (o.key)) OR COALESCE((col_description(o.view, (a.attnum)::integer) ~ '(?n)^@notNull$'::text), false))
     FROM (((last l
       JOIN own o ON ((o.view = l.view)))
@@ -6795,7 +6964,7 @@ comment on function api_meta.view_targets(regclass) is 'Returns the columns of a
 create schema api_unstable;
 grant usage on schema api_unstable to service_api;
 grant usage on schema api_unstable to service_writer;
-comment on schema api_unstable is '@floats currencies document_create_input document_create_line_input events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts invoice_tax invoices order_line_items order_line_upsert_input order_upsert_input orders price product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements stock_valuation_report_late_entries stock_valuation_report_lines stock_valuation_reports stock_value supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
+comment on schema api_unstable is '@floats currencies document_create_input document_create_line_input events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts invoice_tax invoices order_line_items order_line_upsert_input order_upsert_input orders price product_price_input product_upsert_input products purchase_price_input quote_line_items quote_line_upsert_input quotes stock_movements stock_valuation_report_late_entries stock_valuation_report_lines stock_valuation_reports stock_value supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
 The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
 
 create type api_unstable.batch_hold_input as (
@@ -6898,7 +7067,9 @@ create type api_unstable.batch_upsert_input as (
   best_before_date date,
   production_date date,
   supplier_lot text,
-  tags text[]
+  tags text[],
+  stock_state api_unstable.stock_state,
+  hold_reason text
 );
 comment on type api_unstable.batch_upsert_input is 'A batch as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.batch_upsert_input.id is '@gid Batch
@@ -6912,6 +7083,8 @@ comment on column api_unstable.batch_upsert_input.best_before_date is 'Day until
 comment on column api_unstable.batch_upsert_input.production_date is 'Day on which the goods were made, not after the best-before date; from the year 1900 to 9999.';
 comment on column api_unstable.batch_upsert_input.supplier_lot is 'The supplier''s number of the lot; at most 255 characters.';
 comment on column api_unstable.batch_upsert_input.tags is 'Names of tags, which replace all present ones. Missing tags are created.';
+comment on column api_unstable.batch_upsert_input.stock_state is 'Whether the units may leave. Sellable when left out of a new batch. Another state than sellable holds the batch.';
+comment on column api_unstable.batch_upsert_input.hold_reason is 'Why the batch is held; at most 1,000 characters. A batch that is not held has none.';
 
 create type api_unstable.batches_upsert_input as (
   batches api_unstable.batch_upsert_input[],
@@ -6926,7 +7099,8 @@ Whether rows are done although others are refused. False when left out: all rows
 create type api_unstable.batches_upsert_payload as (
   results api_unstable.upsert_result[],
   batches uuid[],
-  user_errors api_unstable.user_error[]
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
 );
 comment on type api_unstable.batches_upsert_payload is 'The result of upserting batches.';
 comment on column api_unstable.batches_upsert_payload.results is '@resultOf Batch
@@ -6935,6 +7109,7 @@ comment on column api_unstable.batches_upsert_payload.batches is '@entity Batch
 @perLine batches
 The batches of the rows that were not refused, in their order.';
 comment on column api_unstable.batches_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+comment on column api_unstable.batches_upsert_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.bin_location_create_input as (
   warehouse_id uuid,
@@ -6968,6 +7143,18 @@ comment on column api_unstable.bin_location_delete_payload.deleted_bin_location_
 Id of the bin that is gone; null when it was refused.';
 comment on column api_unstable.bin_location_delete_payload.user_errors is 'Why it was not deleted; empty when it was.';
 
+create type api_unstable.bin_location_move_input as (
+  id uuid,
+  warehouse_id uuid
+);
+comment on type api_unstable.bin_location_move_input is 'A bin that moves to another warehouse.';
+comment on column api_unstable.bin_location_move_input.id is '@notNull
+@gid BinLocation
+Id of the bin.';
+comment on column api_unstable.bin_location_move_input.warehouse_id is '@notNull
+@gid Warehouse
+Id of the warehouse in which the bin stands from now on.';
+
 create type api_unstable.bin_location_payload as (
   bin_location uuid,
   user_errors api_unstable.user_error[],
@@ -6992,6 +7179,51 @@ Id of the bin.';
 comment on column api_unstable.bin_location_update_input.code is 'Label, unique in the warehouse; 1 to 100 characters.';
 comment on column api_unstable.bin_location_update_input."position" is 'Place on the pick route; lower is visited first. Null takes it off the route.';
 comment on column api_unstable.bin_location_update_input.stock_state is 'State of the units in the bin, also of those that are there already.';
+
+create type api_unstable.bin_location_upsert_input as (
+  id uuid,
+  warehouse_id uuid,
+  warehouse_code text,
+  code text,
+  "position" integer,
+  stock_state api_unstable.stock_state,
+  tags text[]
+);
+comment on type api_unstable.bin_location_upsert_input is 'A bin location as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.bin_location_upsert_input.id is '@gid BinLocation
+Id of the bin location. Without it, the bin location is known by its warehouse and code.';
+comment on column api_unstable.bin_location_upsert_input.warehouse_id is '@gid Warehouse
+Id of the warehouse. A bin stays in its warehouse.';
+comment on column api_unstable.bin_location_upsert_input.warehouse_code is 'Code of the warehouse, instead of its id.';
+comment on column api_unstable.bin_location_upsert_input.code is 'Label, unique in the warehouse; 1 to 100 characters. Beside an id it is the code that the bin gets.';
+comment on column api_unstable.bin_location_upsert_input."position" is 'Place on the pick route; lower is visited first. Null takes it off the route.';
+comment on column api_unstable.bin_location_upsert_input.stock_state is 'State of the units in the bin, also of those that are there already. Sellable when left out of a new bin.';
+comment on column api_unstable.bin_location_upsert_input.tags is 'Names of tags, which replace all present ones. Missing tags are created.';
+
+create type api_unstable.bin_locations_upsert_input as (
+  bin_locations api_unstable.bin_location_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.bin_locations_upsert_input is 'Bin locations as they are to be.';
+comment on column api_unstable.bin_locations_upsert_input.bin_locations is '@notNull
+The bin locations; 1 to 250 rows.';
+comment on column api_unstable.bin_locations_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.bin_locations_upsert_payload as (
+  results api_unstable.upsert_result[],
+  bin_locations uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.bin_locations_upsert_payload is 'The result of upserting bin locations.';
+comment on column api_unstable.bin_locations_upsert_payload.results is '@resultOf BinLocation
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.bin_locations_upsert_payload.bin_locations is '@entity BinLocation
+@perLine bin_locations
+The bin locations of the rows that were not refused, in their order.';
+comment on column api_unstable.bin_locations_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+comment on column api_unstable.bin_locations_upsert_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.bulk_operation_cancel_input as (
   id uuid
@@ -7028,7 +7260,7 @@ comment on type api_unstable.bulk_operation_run_input is 'A list to be written t
 comment on column api_unstable.bulk_operation_run_input.query is '@notNull
 A GraphQL document with one query of one list, up to 10,000 characters. Page sizes are ignored, also in nested lists: all rows are exported.';
 comment on column api_unstable.bulk_operation_run_input.variables is 'Values of the variables of the query: an object.';
-comment on column api_unstable.bulk_operation_run_input.format is 'Format of the file: jsonl, which is meant when it is left out, or csv. In csv, an apostrophe stands before texts that a spreadsheet would run as formulas; in csv_raw it does not.';
+comment on column api_unstable.bulk_operation_run_input.format is 'Format of the file: jsonl, which is meant when it is left out, or csv. In csv, an apostrophe stands before texts that a spreadsheet would run as formulas; in csv_raw it does not. The formats import (JSON lines) and import_csv have the form that bulk imports take. Each line is a row with its nested lists. Ids are there only if the query requests them. An object or row of one field is the value of this field.';
 
 create type api_unstable.bulk_operation_run_payload as (
   bulk_operation uuid,
@@ -7076,6 +7308,42 @@ comment on type api_unstable.customer_account_type is '
 @value Business A company.
 Whether a person or a company buys.';
 
+create type api_unstable.customer_group_upsert_input as (
+  id uuid,
+  technical_name text,
+  name_by_locale jsonb,
+  display_gross boolean
+);
+comment on type api_unstable.customer_group_upsert_input is 'A customer group as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.customer_group_upsert_input.id is '@gid CustomerGroup
+Id of the customer group. Without it, the customer group is known by its technicalName.';
+comment on column api_unstable.customer_group_upsert_input.technical_name is 'Stable machine name, for example retail; unique, and null where there is none.';
+comment on column api_unstable.customer_group_upsert_input.name_by_locale is 'Name of the group, in each language. An object from locale to text, with en-GB at least; it replaces all present texts.';
+comment on column api_unstable.customer_group_upsert_input.display_gross is 'Whether members see prices with tax. True by default.';
+
+create type api_unstable.customer_groups_upsert_input as (
+  customer_groups api_unstable.customer_group_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.customer_groups_upsert_input is 'Customer groups as they are to be.';
+comment on column api_unstable.customer_groups_upsert_input.customer_groups is '@notNull
+The customer groups; 1 to 250 rows.';
+comment on column api_unstable.customer_groups_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.customer_groups_upsert_payload as (
+  results api_unstable.upsert_result[],
+  customer_groups uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.customer_groups_upsert_payload is 'The result of upserting customer groups.';
+comment on column api_unstable.customer_groups_upsert_payload.results is '@resultOf CustomerGroup
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.customer_groups_upsert_payload.customer_groups is '@entity CustomerGroup
+@perLine customer_groups
+The customer groups of the rows that were not refused, in their order.';
+comment on column api_unstable.customer_groups_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
 create type api_unstable.customer_upsert_input as (
   id uuid,
   storefront_id text,
@@ -7100,7 +7368,13 @@ create type api_unstable.customer_upsert_input as (
   electronic_address text,
   electronic_address_scheme text,
   registration_id text,
-  tags text[]
+  tags text[],
+  sales_channel_technical_name text,
+  group_technical_name text,
+  requested_group_technical_name text,
+  bound_sales_channel_technical_name text,
+  default_payment_method_technical_name text,
+  salutation_key text
 );
 comment on type api_unstable.customer_upsert_input is 'A customer as they are to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.customer_upsert_input.id is '@gid Customer
@@ -7134,6 +7408,12 @@ comment on column api_unstable.customer_upsert_input.electronic_address is 'Elec
 comment on column api_unstable.customer_upsert_input.electronic_address_scheme is 'Kind of the electronic address: EM for an e-mail address, otherwise a code of the list EAS, such as 0204 for a Leitweg-ID.';
 comment on column api_unstable.customer_upsert_input.registration_id is 'Number of the company in an official register (BT-47); at most 255 characters.';
 comment on column api_unstable.customer_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+comment on column api_unstable.customer_upsert_input.sales_channel_technical_name is 'Technical name of the channel, instead of its id.';
+comment on column api_unstable.customer_upsert_input.group_technical_name is 'Technical name of the customer group, instead of its id.';
+comment on column api_unstable.customer_upsert_input.requested_group_technical_name is 'Technical name of the customer group, instead of its id.';
+comment on column api_unstable.customer_upsert_input.bound_sales_channel_technical_name is 'Technical name of the channel, instead of its id.';
+comment on column api_unstable.customer_upsert_input.default_payment_method_technical_name is 'Technical name of the payment method, instead of its id.';
+comment on column api_unstable.customer_upsert_input.salutation_key is 'Key of the salutation, instead of its id.';
 
 create type api_unstable.customers_upsert_input as (
   customers api_unstable.customer_upsert_input[],
@@ -7160,18 +7440,23 @@ comment on column api_unstable.customers_upsert_payload.user_errors is 'Why noth
 
 create type api_unstable.document_create_input as (
   order_id uuid,
+  quote_id uuid,
+  supplier_order_id uuid,
   document_type text,
   fulfillment_ids uuid[],
   referenced_document_id uuid,
   lines api_unstable.document_create_line_input[],
   amount numeric
 );
-comment on type api_unstable.document_create_input is 'A document to make of an order.';
-comment on column api_unstable.document_create_input.order_id is '@notNull
-@gid Order
-Id of the order.';
+comment on type api_unstable.document_create_input is 'A document to make of an order, a quote or a supplier order.';
+comment on column api_unstable.document_create_input.order_id is '@gid Order
+Id of the order. One of orderId, quoteId and supplierOrderId is needed.';
+comment on column api_unstable.document_create_input.quote_id is '@gid Quote
+Id of the quote, for a document of the type quote.';
+comment on column api_unstable.document_create_input.supplier_order_id is '@gid SupplierOrder
+Id of the supplier order, for a document of the type supplier_order.';
 comment on column api_unstable.document_create_input.document_type is '@notNull
-Technical name of the type: invoice, delivery_note, credit_note, storno or prepayment.';
+Technical name of the type: invoice, delivery_note, credit_note, storno or prepayment of an order, quote or supplier_order.';
 comment on column api_unstable.document_create_input.fulfillment_ids is '@gid Fulfillment
 Ids of the fulfillments that an invoice charges, 1 to 250, or of the one that a delivery note lists. Left out, the invoice charges all that was shipped and that no other invoice charges; the delivery note lists the newest fulfillment.';
 comment on column api_unstable.document_create_input.referenced_document_id is '@gid Document
@@ -7201,9 +7486,29 @@ comment on type api_unstable.document_create_payload is 'The document that was m
 comment on column api_unstable.document_create_payload.document is '@entity Document
 The new document; null when it was refused.';
 comment on column api_unstable.document_create_payload."order" is '@entity Order
-The order that it is about; null when it was refused.';
+The order that it is about; null when it was refused or is about something else.';
 comment on column api_unstable.document_create_payload.user_errors is 'Why nothing was made; empty when it was.';
 comment on column api_unstable.document_create_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.document_update_input as (
+  id uuid,
+  sent boolean
+);
+comment on type api_unstable.document_update_input is 'Changes of a document. Its content never changes.';
+comment on column api_unstable.document_update_input.id is '@notNull
+@gid Document
+Id of the document.';
+comment on column api_unstable.document_update_input.sent is '@notNull
+Whether the document was sent to its recipient.';
+
+create type api_unstable.document_update_payload as (
+  document uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.document_update_payload is 'The result of changing a document.';
+comment on column api_unstable.document_update_payload.document is '@entity Document
+The document as it is now; null when it was refused.';
+comment on column api_unstable.document_update_payload.user_errors is 'Why nothing was changed; empty when it was.';
 
 create type api_unstable.epcis_problem as enum (
   'ProductWithoutGtin',
@@ -7253,7 +7558,8 @@ create type api_unstable.fulfillment_create_input as (
   lines api_unstable.fulfillment_create_line_input[],
   tracking_codes text[],
   documents text[],
-  comment text
+  comment text,
+  process_type text
 );
 comment on type api_unstable.fulfillment_create_input is 'The lines of a fulfillment order that are shipped.';
 comment on column api_unstable.fulfillment_create_input.fulfillment_order_id is '@notNull
@@ -7263,6 +7569,7 @@ comment on column api_unstable.fulfillment_create_input.lines is '1 to 250 lines
 comment on column api_unstable.fulfillment_create_input.tracking_codes is 'Codes to follow the parcels by, of 1 to 255 characters. They join those that the order has.';
 comment on column api_unstable.fulfillment_create_input.documents is 'Documents to make, by technical names of document types: a delivery_note of this parcel, an invoice over all that was shipped of the order and that no other invoice charges. Others, and what was shipped without, are made by documentCreate.';
 comment on column api_unstable.fulfillment_create_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+comment on column api_unstable.fulfillment_create_input.process_type is 'Technical name of the process that books the units out, such as shipping or shipped_automatically. It must be one for shipments; by default api_shipping. A refusal lists those that fit.';
 
 create type api_unstable.fulfillment_create_line_input as (
   fulfillment_order_line_item_id uuid,
@@ -7566,7 +7873,8 @@ create type api_unstable.goods_receipt_line_input as (
   tax_rate numeric,
   planned_disposal_quantity integer,
   destination_bin_location_id uuid,
-  return_order_line_item_id uuid
+  return_order_line_item_id uuid,
+  packs integer
 );
 comment on type api_unstable.goods_receipt_line_input is 'A line of a goods receipt.';
 comment on column api_unstable.goods_receipt_line_input.id is '@gid GoodsReceiptLineItem
@@ -7574,8 +7882,7 @@ Id of the line, when it is there already; without it the line is new.';
 comment on column api_unstable.goods_receipt_line_input.product_id is '@notNull
 @gid Product
 Id of the product.';
-comment on column api_unstable.goods_receipt_line_input.quantity is '@notNull
-Units that come in. Negative takes back what an earlier receipt brought. Not 0.';
+comment on column api_unstable.goods_receipt_line_input.quantity is 'Units that come in. Negative takes back what an earlier receipt brought. Not 0.';
 comment on column api_unstable.goods_receipt_line_input.batch_id is '@gid Batch
 Id of the batch that comes in.';
 comment on column api_unstable.goods_receipt_line_input.batch_number is 'Number of the batch that comes in; a new one is made when the product has none of this number.';
@@ -7592,6 +7899,7 @@ comment on column api_unstable.goods_receipt_line_input.destination_bin_location
 Id of the bin that the units are to be put into.';
 comment on column api_unstable.goods_receipt_line_input.return_order_line_item_id is '@gid ReturnOrderLineItem
 Id of the line of a return whose units arrive; on receipts of type Customer. It names the return, too.';
+comment on column api_unstable.goods_receipt_line_input.packs is 'Packs instead of a quantity. A pack has unitsPerPack units of the supplier of the order or the receipt, or of the default supplier. The price is for one unit.';
 
 create type api_unstable.goods_receipt_line_items_set_input as (
   id uuid,
@@ -7604,6 +7912,28 @@ Id of the goods receipt.';
 comment on column api_unstable.goods_receipt_line_items_set_input.line_items is '@notNull
 All lines that the receipt is to have, up to 250. Lines that are not among them go.';
 
+create type api_unstable.goods_receipt_line_upsert_input as (
+  product_id uuid,
+  product_number text,
+  quantity integer,
+  batch_number text,
+  supplier_order_number text,
+  unit_price numeric,
+  tax_rate numeric,
+  bin_location_code text
+);
+comment on type api_unstable.goods_receipt_line_upsert_input is 'A line of a goods receipt in a file.';
+comment on column api_unstable.goods_receipt_line_upsert_input.product_id is '@gid Product
+Id of the product.';
+comment on column api_unstable.goods_receipt_line_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.goods_receipt_line_upsert_input.quantity is '@notNull
+Units that came; at least 1.';
+comment on column api_unstable.goods_receipt_line_upsert_input.batch_number is 'Number of the batch that came; a new one is made when the product has none of this number.';
+comment on column api_unstable.goods_receipt_line_upsert_input.supplier_order_number is 'Number of the supplier order whose lines with this product are delivered.';
+comment on column api_unstable.goods_receipt_line_upsert_input.unit_price is 'Price of one unit, in the currency of the receipt. By default the price of the supplier order.';
+comment on column api_unstable.goods_receipt_line_upsert_input.tax_rate is 'Tax rate in percent. By default the rate of the supplier order or of the product.';
+comment on column api_unstable.goods_receipt_line_upsert_input.bin_location_code is 'Code of the bin that the units were put into. By default the usual bin of the product, or else the warehouse.';
+
 create type api_unstable.goods_receipt_payload as (
   goods_receipt uuid,
   user_errors api_unstable.user_error[],
@@ -7614,6 +7944,30 @@ comment on column api_unstable.goods_receipt_payload.goods_receipt is '@entity G
 The goods receipt as it is now; null when it was refused.';
 comment on column api_unstable.goods_receipt_payload.user_errors is 'Why nothing was changed; empty when it was.';
 comment on column api_unstable.goods_receipt_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.goods_receipt_price_input as (
+  id uuid,
+  unit_price numeric,
+  tax_rate numeric
+);
+comment on type api_unstable.goods_receipt_price_input is 'The price of a line of a goods receipt.';
+comment on column api_unstable.goods_receipt_price_input.id is '@notNull
+@gid GoodsReceiptLineItem
+Id of the line.';
+comment on column api_unstable.goods_receipt_price_input.unit_price is '@notNull
+Price of one unit, in the currency of the receipt and by its tax status.';
+comment on column api_unstable.goods_receipt_price_input.tax_rate is 'Tax rate in percent. Left out, it stays as it is.';
+
+create type api_unstable.goods_receipt_prices_set_input as (
+  id uuid,
+  line_items api_unstable.goods_receipt_price_input[]
+);
+comment on type api_unstable.goods_receipt_prices_set_input is 'Prices of a goods receipt.';
+comment on column api_unstable.goods_receipt_prices_set_input.id is '@notNull
+@gid GoodsReceipt
+Id of the goods receipt.';
+comment on column api_unstable.goods_receipt_prices_set_input.line_items is '@notNull
+The lines whose price changes, 1 to 250. Others keep theirs.';
 
 create type api_unstable.goods_receipt_start_input as (
   id uuid
@@ -7662,6 +8016,56 @@ comment on column api_unstable.goods_receipt_update_input.tax_status is 'Whether
 comment on column api_unstable.goods_receipt_update_input.comment is 'Free note.';
 comment on column api_unstable.goods_receipt_update_input.is_draft is '@neverNull
 Whether the receipt is only a draft; until it is approved.';
+
+create type api_unstable.goods_receipt_upsert_input as (
+  number text,
+  warehouse_id uuid,
+  warehouse_code text,
+  supplier_id uuid,
+  supplier_number text,
+  currency_id uuid,
+  tax_status text,
+  comment text,
+  line_items api_unstable.goods_receipt_line_upsert_input[]
+);
+comment on type api_unstable.goods_receipt_upsert_input is 'A goods receipt in a file: goods that have come.';
+comment on column api_unstable.goods_receipt_upsert_input.number is '@notNull
+Number of the receipt. A receipt whose number is there already is not booked again.';
+comment on column api_unstable.goods_receipt_upsert_input.warehouse_id is '@gid Warehouse
+Id of the warehouse. By default the one where goods are received.';
+comment on column api_unstable.goods_receipt_upsert_input.warehouse_code is 'Code of the warehouse, instead of its id.';
+comment on column api_unstable.goods_receipt_upsert_input.supplier_id is '@gid Supplier
+Id of the supplier. By default the supplier of the orders that the lines name.';
+comment on column api_unstable.goods_receipt_upsert_input.supplier_number is 'Number of the supplier, instead of its id.';
+comment on column api_unstable.goods_receipt_upsert_input.currency_id is '@gid Currency
+Id of the currency of all prices. By default the currency of the order or the supplier.';
+comment on column api_unstable.goods_receipt_upsert_input.tax_status is 'Whether prices are net, gross or tax-free.';
+comment on column api_unstable.goods_receipt_upsert_input.comment is 'Free note.';
+comment on column api_unstable.goods_receipt_upsert_input.line_items is '@notNull
+The lines, 1 to 250.';
+
+create type api_unstable.goods_receipts_upsert_input as (
+  goods_receipts api_unstable.goods_receipt_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.goods_receipts_upsert_input is 'Goods receipts in a file.';
+comment on column api_unstable.goods_receipts_upsert_input.goods_receipts is '@notNull
+The receipts; 1 to 250 rows.';
+comment on column api_unstable.goods_receipts_upsert_input.partial is '@neverNull
+Whether rows are done although others name something unknown, or are incomplete. What else is refused refuses the call. False when left out: all rows, or none.';
+
+create type api_unstable.goods_receipts_upsert_payload as (
+  results api_unstable.upsert_result[],
+  goods_receipts uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.goods_receipts_upsert_payload is 'The result of goods receipts in a file.';
+comment on column api_unstable.goods_receipts_upsert_payload.results is '@resultOf GoodsReceipt
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.goods_receipts_upsert_payload.goods_receipts is '@entity GoodsReceipt
+@perLine goods_receipts
+The receipts of the rows that were not refused, in their order.';
+comment on column api_unstable.goods_receipts_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.invoice_form as enum (
   'pdf',
@@ -7734,6 +8138,49 @@ comment on type api_unstable.landed_cost_basis is '@value by_value By the net pr
 @value by_quantity By the units.
 @value by_weight By the gross weight of the products.
 By what costs are divided among the products of a goods receipt.';
+
+create type api_unstable.location_upsert_input as (
+  id uuid,
+  storefront_id text,
+  warehouse_id uuid,
+  warehouse_code text,
+  name text,
+  active boolean
+);
+comment on type api_unstable.location_upsert_input is 'A location as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.location_upsert_input.id is '@gid Location
+Id of the location. Without it, the location is known by its storefrontId or warehouse.';
+comment on column api_unstable.location_upsert_input.storefront_id is 'Id of the location in the external storefront platform, unique; at most 255 characters.';
+comment on column api_unstable.location_upsert_input.warehouse_id is '@gid Warehouse
+Id of the warehouse behind the location. A warehouse has one location, which keeps it; without storefrontId or id the location is known by it.';
+comment on column api_unstable.location_upsert_input.warehouse_code is 'Code of the warehouse, instead of its id.';
+comment on column api_unstable.location_upsert_input.name is 'Name of the location; 1 to 255 characters. A new one needs it.';
+comment on column api_unstable.location_upsert_input.active is 'Whether orders may be assigned to it. An inactive location keeps its fulfillment orders, which can be shipped or moved. True when left out of a new one.';
+
+create type api_unstable.locations_upsert_input as (
+  locations api_unstable.location_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.locations_upsert_input is 'Locations as they are to be.';
+comment on column api_unstable.locations_upsert_input.locations is '@notNull
+The locations; 1 to 250 rows.';
+comment on column api_unstable.locations_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.locations_upsert_payload as (
+  results api_unstable.upsert_result[],
+  locations uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.locations_upsert_payload is 'The result of upserting locations.';
+comment on column api_unstable.locations_upsert_payload.results is '@resultOf Location
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.locations_upsert_payload.locations is '@entity Location
+@perLine locations
+The locations of the rows that were not refused, in their order.';
+comment on column api_unstable.locations_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+comment on column api_unstable.locations_upsert_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.order_cancel_input as (
   id uuid
@@ -7817,7 +8264,8 @@ create type api_unstable.order_shipment_complete_input as (
   warehouse_id uuid,
   tracking_codes text[],
   documents text[],
-  comment text
+  comment text,
+  process_type text
 );
 comment on type api_unstable.order_shipment_complete_input is 'An order to ship.';
 comment on column api_unstable.order_shipment_complete_input.order_id is '@notNull
@@ -7828,6 +8276,7 @@ Id of the warehouse that ships what no open fulfillment order has. Left out, the
 comment on column api_unstable.order_shipment_complete_input.tracking_codes is 'Codes to follow the parcels by, of 1 to 255 characters. They join those that the order has.';
 comment on column api_unstable.order_shipment_complete_input.documents is 'Documents to make, by technical names of document types: a delivery_note of this parcel, an invoice over all that was shipped of the order and that no other invoice charges. Others, and what was shipped without, are made by documentCreate.';
 comment on column api_unstable.order_shipment_complete_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+comment on column api_unstable.order_shipment_complete_input.process_type is 'Technical name of the process that books the units out, such as shipping or shipped_automatically. It must be one for shipments; by default api_shipping. A refusal lists those that fit.';
 
 create type api_unstable.order_shipment_complete_payload as (
   "order" uuid,
@@ -7875,7 +8324,12 @@ create type api_unstable.order_upsert_input as (
   exchange_rate_date date,
   exchange_rate_source text,
   line_items api_unstable.order_line_upsert_input[],
-  tags text[]
+  tags text[],
+  sales_channel_technical_name text,
+  currency_iso_code text,
+  customer_number text,
+  shipping_method_technical_name text,
+  payment_method_technical_name text
 );
 comment on type api_unstable.order_upsert_input is 'An order as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.order_upsert_input.id is '@gid Order
@@ -7906,6 +8360,11 @@ comment on column api_unstable.order_upsert_input.exchange_rate_date is 'Day on 
 comment on column api_unstable.order_upsert_input.exchange_rate_source is 'Publisher of the exchange rate, for example ecb; at most 255 characters.';
 comment on column api_unstable.order_upsert_input.line_items is 'All lines that the order is to have, up to 250. Lines that are not among them go.';
 comment on column api_unstable.order_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+comment on column api_unstable.order_upsert_input.sales_channel_technical_name is 'Technical name of the channel, instead of its id.';
+comment on column api_unstable.order_upsert_input.currency_iso_code is 'ISO code of the currency, instead of its id.';
+comment on column api_unstable.order_upsert_input.customer_number is 'Number of the customer, instead of its id.';
+comment on column api_unstable.order_upsert_input.shipping_method_technical_name is 'Technical name of the shipping method, instead of its id.';
+comment on column api_unstable.order_upsert_input.payment_method_technical_name is 'Technical name of the payment method, instead of its id.';
 
 create type api_unstable.orders_upsert_input as (
   orders api_unstable.order_upsert_input[],
@@ -7929,6 +8388,244 @@ comment on column api_unstable.orders_upsert_payload.orders is '@entity Order
 @perLine orders
 The orders of the rows that were not refused, in their order.';
 comment on column api_unstable.orders_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create type api_unstable.payment_method_upsert_input as (
+  id uuid,
+  technical_name text,
+  name_by_locale jsonb,
+  description_by_locale jsonb,
+  active boolean,
+  "position" integer,
+  after_order_enabled boolean,
+  means_code text
+);
+comment on type api_unstable.payment_method_upsert_input is 'A payment method as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.payment_method_upsert_input.id is '@gid PaymentMethod
+Id of the payment method. Without it, the payment method is known by its technicalName.';
+comment on column api_unstable.payment_method_upsert_input.technical_name is 'Stable machine name, for example invoice.';
+comment on column api_unstable.payment_method_upsert_input.name_by_locale is 'Name shown at checkout, in each language. An object from locale to text, with en-GB at least; it replaces all present texts.';
+comment on column api_unstable.payment_method_upsert_input.description_by_locale is 'Explanation shown at checkout, in each language. An object from locale to text, with en-GB at least; it replaces all present texts.';
+comment on column api_unstable.payment_method_upsert_input.active is 'Whether customers are offered it.';
+comment on column api_unstable.payment_method_upsert_input."position" is 'Place in the list at checkout; lower comes first.';
+comment on column api_unstable.payment_method_upsert_input.after_order_enabled is 'Whether a customer may still change to it once the order is placed.';
+comment on column api_unstable.payment_method_upsert_input.means_code is 'Code of UNTDID 4461 on invoices (BT-81): 58 for a SEPA credit transfer, 68 for an online payment service. Null means that the parties agreed on it (ZZZ).';
+
+create type api_unstable.payment_methods_upsert_input as (
+  payment_methods api_unstable.payment_method_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.payment_methods_upsert_input is 'Payment methods as they are to be.';
+comment on column api_unstable.payment_methods_upsert_input.payment_methods is '@notNull
+The payment methods; 1 to 250 rows.';
+comment on column api_unstable.payment_methods_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.payment_methods_upsert_payload as (
+  results api_unstable.upsert_result[],
+  payment_methods uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.payment_methods_upsert_payload is 'The result of upserting payment methods.';
+comment on column api_unstable.payment_methods_upsert_payload.results is '@resultOf PaymentMethod
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.payment_methods_upsert_payload.payment_methods is '@entity PaymentMethod
+@perLine payment_methods
+The payment methods of the rows that were not refused, in their order.';
+comment on column api_unstable.payment_methods_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create type api_unstable.pick_list_cancel_input as (
+  id uuid,
+  pick_task_ids uuid[],
+  comment text
+);
+comment on type api_unstable.pick_list_cancel_input is 'A pick list that is not picked any more.';
+comment on column api_unstable.pick_list_cancel_input.id is '@notNull
+@gid PickList
+Id of the pick list.';
+comment on column api_unstable.pick_list_cancel_input.pick_task_ids is '@gid PickTask
+Ids of fulfillment orders on the list, to take only these off. By default all.';
+comment on column api_unstable.pick_list_cancel_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+
+create type api_unstable.pick_list_line_confirm_input as (
+  id uuid,
+  code jsonb,
+  container_code jsonb,
+  quantity integer
+);
+comment on type api_unstable.pick_list_line_confirm_input is 'Units that were picked.';
+comment on column api_unstable.pick_list_line_confirm_input.id is '@notNull
+@gid PickListLine
+Id of the line of the pick list.';
+comment on column api_unstable.pick_list_line_confirm_input.code is '@notNull
+@gs1
+The scanned code of the product: a GTIN, a product number, or a code with GS1 application identifiers, as the scanner gives it. The application identifiers are 01 or 02, 10, 15, 21, 30 and 37.';
+comment on column api_unstable.pick_list_line_confirm_input.container_code is '@gs1
+The scanned code of the container: its number or its SSCC. It is not checked when left out.';
+comment on column api_unstable.pick_list_line_confirm_input.quantity is 'How many units; at least 1. By default as many as the code stands for.';
+
+create type api_unstable.pick_list_line_payload as (
+  pick_list_line uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.pick_list_line_payload is 'The result of confirming a line of a pick list.';
+comment on column api_unstable.pick_list_line_payload.pick_list_line is '@entity PickListLine
+The line as it is now; null when it was refused.';
+comment on column api_unstable.pick_list_line_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.pick_list_line_short_input as (
+  id uuid
+);
+comment on type api_unstable.pick_list_line_short_input is 'A place that lacks units.';
+comment on column api_unstable.pick_list_line_short_input.id is '@notNull
+@gid PickListLine
+Id of the line of the pick list.';
+
+create type api_unstable.pick_list_line_short_payload as (
+  pick_list_line uuid,
+  replacements uuid[],
+  missing_quantity integer,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.pick_list_line_short_payload is 'The result of reporting missing units.';
+comment on column api_unstable.pick_list_line_short_payload.pick_list_line is '@entity PickListLine
+The line as it is now; null when it was refused.';
+comment on column api_unstable.pick_list_line_short_payload.replacements is '@entity PickListLine
+@atMost 250
+Added lines: other places that have the units.';
+comment on column api_unstable.pick_list_line_short_payload.missing_quantity is 'Units that no other place has; null when it was refused.';
+comment on column api_unstable.pick_list_line_short_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.pick_list_pack_input as (
+  pick_task_id uuid,
+  parcels api_unstable.pick_list_pack_parcel_input[],
+  comment text
+);
+comment on type api_unstable.pick_list_pack_input is 'Parcels of a fulfillment order that was picked.';
+comment on column api_unstable.pick_list_pack_input.pick_task_id is '@notNull
+@gid PickTask
+Id of the fulfillment order on its pick list.';
+comment on column api_unstable.pick_list_pack_input.parcels is 'Up to 50 parcels. By default one with all that was picked.';
+comment on column api_unstable.pick_list_pack_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+
+create type api_unstable.pick_list_pack_line_input as (
+  fulfillment_order_line_item_id uuid,
+  quantity integer
+);
+comment on type api_unstable.pick_list_pack_line_input is 'Units in a parcel.';
+comment on column api_unstable.pick_list_pack_line_input.fulfillment_order_line_item_id is '@notNull
+@gid FulfillmentOrderLineItem
+Id of the line of the fulfillment order.';
+comment on column api_unstable.pick_list_pack_line_input.quantity is '@notNull
+How many; at least 1, and no more than were picked.';
+
+create type api_unstable.pick_list_pack_parcel_input as (
+  lines api_unstable.pick_list_pack_line_input[],
+  tracking_codes text[]
+);
+comment on type api_unstable.pick_list_pack_parcel_input is 'A parcel.';
+comment on column api_unstable.pick_list_pack_parcel_input.lines is '@notNull
+The contents; 250 lines in all parcels.';
+comment on column api_unstable.pick_list_pack_parcel_input.tracking_codes is 'Codes to follow the parcel by, of 1 to 255 characters. They join those that the order has.';
+
+create type api_unstable.pick_list_pack_payload as (
+  pick_task uuid,
+  fulfillments uuid[],
+  fulfillment_order uuid,
+  stock_movements uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.pick_list_pack_payload is 'The result of packing a fulfillment order.';
+comment on column api_unstable.pick_list_pack_payload.pick_task is '@entity PickTask
+The fulfillment order on its pick list, as it is now; null when it was refused.';
+comment on column api_unstable.pick_list_pack_payload.fulfillments is '@entity Fulfillment
+@perLine parcels
+@atMost 1
+The parcels, in the order of the input.';
+comment on column api_unstable.pick_list_pack_payload.fulfillment_order is '@entity FulfillmentOrder
+The fulfillment order as it is now; null when it was refused.';
+comment on column api_unstable.pick_list_pack_payload.stock_movements is '@entity StockMovement
+@atMost 500
+The movements that took the units out of the container.';
+comment on column api_unstable.pick_list_pack_payload.user_errors is 'Why nothing was packed; empty when it was.';
+
+create type api_unstable.pick_list_payload as (
+  pick_list uuid,
+  stock_movements uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.pick_list_payload is 'The result of starting or cancelling a pick list.';
+comment on column api_unstable.pick_list_payload.pick_list is '@entity PickList
+The pick list as it is now; null when it was refused.';
+comment on column api_unstable.pick_list_payload.stock_movements is '@entity StockMovement
+@atMost 2000
+The movements that took picked units back.';
+comment on column api_unstable.pick_list_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.pick_list_progress as (
+  line_count integer,
+  open_line_count integer,
+  units integer,
+  picked_units integer,
+  packed_units integer
+);
+comment on type api_unstable.pick_list_progress is 'How far people have picked and packed.';
+comment on column api_unstable.pick_list_progress.line_count is '@notNull
+Lines of the list.';
+comment on column api_unstable.pick_list_progress.open_line_count is '@notNull
+Lines that are still to be picked.';
+comment on column api_unstable.pick_list_progress.units is '@notNull
+Units of the lines, without those that are not needed any more.';
+comment on column api_unstable.pick_list_progress.picked_units is '@notNull
+Units that were picked.';
+comment on column api_unstable.pick_list_progress.packed_units is '@notNull
+Units in parcels.';
+
+create type api_unstable.pick_list_start_input as (
+  id uuid,
+  assignee text
+);
+comment on type api_unstable.pick_list_start_input is 'A pick list that somebody begins to work on.';
+comment on column api_unstable.pick_list_start_input.id is '@notNull
+@gid PickList
+Id of the pick list.';
+comment on column api_unstable.pick_list_start_input.assignee is 'The person who picks, as free text of at most 200 characters. By default as it was.';
+
+create type api_unstable.pick_lists_create_input as (
+  warehouse_id uuid,
+  fulfillment_order_ids uuid[],
+  lists api_unstable.pick_lists_create_list_input[],
+  orders_per_list integer
+);
+comment on type api_unstable.pick_lists_create_input is 'A wave of fulfillment orders.';
+comment on column api_unstable.pick_lists_create_input.warehouse_id is '@notNull
+@gid Warehouse
+Id of the warehouse.';
+comment on column api_unstable.pick_lists_create_input.fulfillment_order_ids is '@gid FulfillmentOrder
+Ids of 1 to 250 fulfillment orders. By default those that wait longest: one for each container, and 20 for each list without containers, unless ordersPerList says otherwise.';
+comment on column api_unstable.pick_lists_create_input.lists is 'The pick lists, up to 250; one by default. One with containers takes a fulfillment order for each, the others share the rest.';
+comment on column api_unstable.pick_lists_create_input.orders_per_list is 'The maximum number of fulfillment orders on a list without containers; 1 to 250.';
+
+create type api_unstable.pick_lists_create_list_input as (
+  assignee text,
+  stock_container_ids uuid[]
+);
+comment on type api_unstable.pick_lists_create_list_input is 'A pick list: a person, or a cart.';
+comment on column api_unstable.pick_lists_create_list_input.assignee is 'The person who picks, as free text of at most 200 characters.';
+comment on column api_unstable.pick_lists_create_list_input.stock_container_ids is '@gid StockContainer
+Ids of empty containers of the warehouse, one for each fulfillment order. By default the service uses containers of its own, PICK-1 and so on.';
+
+create type api_unstable.pick_lists_create_payload as (
+  pick_lists uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.pick_lists_create_payload is 'The result of planning pick lists.';
+comment on column api_unstable.pick_lists_create_payload.pick_lists is '@entity PickList
+@perLine lists
+@atMost 1
+The pick lists; those that nothing was left for are missing.';
+comment on column api_unstable.pick_lists_create_payload.user_errors is 'Why nothing was planned; empty when it was.';
+comment on column api_unstable.pick_lists_create_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.pick_order as enum (
   'bin',
@@ -7958,6 +8655,36 @@ Amount with tax.';
 comment on column api_unstable.price.linked is '@notNull
 Whether one of the amounts follows from the other by the tax rate.';
 
+create type api_unstable.product_gtins_set_gtin_input as (
+  gtin text,
+  quantity integer
+);
+comment on type api_unstable.product_gtins_set_gtin_input is 'A further GTIN of a product.';
+comment on column api_unstable.product_gtins_set_gtin_input.gtin is '@notNull
+The GTIN: 8, 12, 13 or 14 digits. It is kept as 14 digits.';
+comment on column api_unstable.product_gtins_set_gtin_input.quantity is '@neverNull
+Units that it stands for, such as 12 for a case of 12. By default 1.';
+
+create type api_unstable.product_gtins_set_input as (
+  product_id uuid,
+  gtins api_unstable.product_gtins_set_gtin_input[]
+);
+comment on type api_unstable.product_gtins_set_input is 'All further GTINs of a product.';
+comment on column api_unstable.product_gtins_set_input.product_id is '@notNull
+@gid Product
+Id of the product.';
+comment on column api_unstable.product_gtins_set_input.gtins is '@notNull
+Up to 50 GTINs, in addition to the one of the product itself. Others are deleted.';
+
+create type api_unstable.product_gtins_set_payload as (
+  product uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.product_gtins_set_payload is 'The result of setting the GTINs of a product.';
+comment on column api_unstable.product_gtins_set_payload.product is '@entity Product
+The product as it is now; null when it was refused.';
+comment on column api_unstable.product_gtins_set_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
 create type api_unstable.product_image_translation as (
   locale text,
   alt_text text
@@ -7970,19 +8697,69 @@ Description of the image.';
 
 create type api_unstable.product_price_input as (
   currency_id uuid,
+  currency_iso_code text,
   net numeric,
   gross numeric,
   linked boolean
 );
 comment on type api_unstable.product_price_input is 'A price in one currency.';
-comment on column api_unstable.product_price_input.currency_id is '@notNull
-@gid Currency
-Id of the currency.';
+comment on column api_unstable.product_price_input.currency_id is '@gid Currency
+Id of the currency. A price needs it, or the code.';
+comment on column api_unstable.product_price_input.currency_iso_code is 'ISO code of the currency, instead of its id.';
 comment on column api_unstable.product_price_input.net is '@notNull
 Amount without tax; not negative.';
 comment on column api_unstable.product_price_input.gross is '@notNull
 Amount with tax; not negative.';
 comment on column api_unstable.product_price_input.linked is 'Whether one of the amounts follows from the other by the tax rate. True when left out.';
+
+create type api_unstable.product_stock_location_configuration_upsert_input as (
+  id uuid,
+  product_id uuid,
+  product_number text,
+  warehouse_id uuid,
+  warehouse_code text,
+  bin_location_id uuid,
+  bin_location_code text,
+  reorder_point integer,
+  target_maximum_quantity integer
+);
+comment on type api_unstable.product_stock_location_configuration_upsert_input is 'A product stock location configuration as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.id is '@gid ProductStockLocationConfiguration
+Id of the product stock location configuration. Without it, the product stock location configuration is known by its product and place.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.product_id is '@gid Product
+Id of the product.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.warehouse_id is '@gid Warehouse
+Id of the warehouse, for its part that has no bin.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.warehouse_code is 'Code of the warehouse, instead of its id.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.bin_location_id is '@gid BinLocation
+Id of the bin. A row has either a warehouse or a bin.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.bin_location_code is 'Code of the bin within warehouseCode, instead of its id.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.reorder_point is 'Stock at the place at which it is to be refilled; not negative. 0 when left out of a new one.';
+comment on column api_unstable.product_stock_location_configuration_upsert_input.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
+
+create type api_unstable.product_stock_location_configurations_upsert_input as (
+  product_stock_location_configurations api_unstable.product_stock_location_configuration_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.product_stock_location_configurations_upsert_input is 'Product stock location configurations as they are to be.';
+comment on column api_unstable.product_stock_location_configurations_upsert_input.product_stock_location_configurations is '@notNull
+The product stock location configurations; 1 to 250 rows.';
+comment on column api_unstable.product_stock_location_configurations_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.product_stock_location_configurations_upsert_payload as (
+  results api_unstable.upsert_result[],
+  product_stock_location_configurations uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.product_stock_location_configurations_upsert_payload is 'The result of upserting product stock location configurations.';
+comment on column api_unstable.product_stock_location_configurations_upsert_payload.results is '@resultOf ProductStockLocationConfiguration
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.product_stock_location_configurations_upsert_payload.product_stock_location_configurations is '@entity ProductStockLocationConfiguration
+@perLine product_stock_location_configurations
+The product stock location configurations of the rows that were not refused, in their order.';
+comment on column api_unstable.product_stock_location_configurations_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.product_supplier_configuration_create_input as (
   product_id uuid,
@@ -7990,6 +8767,7 @@ create type api_unstable.product_supplier_configuration_create_input as (
   supplier_product_number text,
   min_purchase integer,
   purchase_steps integer,
+  units_per_pack integer,
   delivery_time_days integer,
   purchase_prices api_unstable.purchase_price_input[],
   supplier_is_default boolean
@@ -8004,6 +8782,7 @@ Id of the supplier.';
 comment on column api_unstable.product_supplier_configuration_create_input.supplier_product_number is 'Number that the supplier knows the product by.';
 comment on column api_unstable.product_supplier_configuration_create_input.min_purchase is 'Least quantity that can be ordered; at least 1.';
 comment on column api_unstable.product_supplier_configuration_create_input.purchase_steps is 'Quantities are ordered in multiples of this; at least 1.';
+comment on column api_unstable.product_supplier_configuration_create_input.units_per_pack is 'Units of the product in a pack of the supplier; at least 1. Orders and receipts may then name packs.';
 comment on column api_unstable.product_supplier_configuration_create_input.delivery_time_days is 'Days from order to delivery.';
 comment on column api_unstable.product_supplier_configuration_create_input.purchase_prices is 'Prices of the product at this supplier, one per currency. They replace all existing prices. Prices of the default supplier become the purchase prices of the product.';
 comment on column api_unstable.product_supplier_configuration_create_input.supplier_is_default is 'Whether it takes the place of the present default supplier. False when left out.';
@@ -8047,6 +8826,7 @@ create type api_unstable.product_supplier_configuration_update_input as (
   supplier_product_number text,
   min_purchase integer,
   purchase_steps integer,
+  units_per_pack integer,
   delivery_time_days integer,
   purchase_prices api_unstable.purchase_price_input[]
 );
@@ -8057,8 +8837,63 @@ Id of the assignment.';
 comment on column api_unstable.product_supplier_configuration_update_input.supplier_product_number is 'Number that the supplier knows the product by.';
 comment on column api_unstable.product_supplier_configuration_update_input.min_purchase is 'Least quantity that can be ordered; at least 1.';
 comment on column api_unstable.product_supplier_configuration_update_input.purchase_steps is 'Quantities are ordered in multiples of this; at least 1.';
+comment on column api_unstable.product_supplier_configuration_update_input.units_per_pack is 'Units of the product in a pack of the supplier; at least 1. Orders and receipts may then name packs.';
 comment on column api_unstable.product_supplier_configuration_update_input.delivery_time_days is 'Days from order to delivery.';
 comment on column api_unstable.product_supplier_configuration_update_input.purchase_prices is 'Prices of the product at this supplier, one per currency. They replace all existing prices. Prices of the default supplier become the purchase prices of the product.';
+
+create type api_unstable.product_supplier_configuration_upsert_input as (
+  id uuid,
+  product_id uuid,
+  product_number text,
+  supplier_id uuid,
+  supplier_number text,
+  supplier_product_number text,
+  min_purchase integer,
+  purchase_steps integer,
+  units_per_pack integer,
+  delivery_time_days integer,
+  supplier_is_default boolean,
+  purchase_prices api_unstable.product_price_input[]
+);
+comment on type api_unstable.product_supplier_configuration_upsert_input is 'A product supplier configuration as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.id is '@gid ProductSupplierConfiguration
+Id of the product supplier configuration. Without it, the product supplier configuration is known by its product and supplier.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.product_id is '@gid Product
+Id of the product.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.supplier_id is '@gid Supplier
+Id of the supplier.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.supplier_number is 'Number of the supplier, instead of its id.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.supplier_product_number is 'Number that the supplier knows the product by.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.min_purchase is 'Least quantity that can be ordered; at least 1. 1 when left out of a new one.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.purchase_steps is 'Quantities are ordered in multiples of this; at least 1. 1 when left out of a new one.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.units_per_pack is 'Units of the product in a pack of the supplier; at least 1. Null says that it is sold in single units.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.delivery_time_days is 'Days from order to delivery of this product.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.supplier_is_default is 'Whether it takes the place of the present default supplier. False when left out of a new one.';
+comment on column api_unstable.product_supplier_configuration_upsert_input.purchase_prices is 'Prices of the product at this supplier, one per currency, which replace all present ones. Prices of the default supplier become the purchase prices of the product.';
+
+create type api_unstable.product_supplier_configurations_upsert_input as (
+  product_supplier_configurations api_unstable.product_supplier_configuration_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.product_supplier_configurations_upsert_input is 'Product supplier configurations as they are to be.';
+comment on column api_unstable.product_supplier_configurations_upsert_input.product_supplier_configurations is '@notNull
+The product supplier configurations; 1 to 250 rows.';
+comment on column api_unstable.product_supplier_configurations_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.product_supplier_configurations_upsert_payload as (
+  results api_unstable.upsert_result[],
+  product_supplier_configurations uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.product_supplier_configurations_upsert_payload is 'The result of upserting product supplier configurations.';
+comment on column api_unstable.product_supplier_configurations_upsert_payload.results is '@resultOf ProductSupplierConfiguration
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.product_supplier_configurations_upsert_payload.product_supplier_configurations is '@entity ProductSupplierConfiguration
+@perLine product_supplier_configurations
+The product supplier configurations of the rows that were not refused, in their order.';
+comment on column api_unstable.product_supplier_configurations_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.product_tracking as enum (
   'none',
@@ -8107,6 +8942,7 @@ create type api_unstable.product_upsert_input as (
   parent_id uuid,
   parent_product_number text,
   canonical_product_id uuid,
+  canonical_product_number text,
   name text,
   description text,
   gtin text,
@@ -8137,6 +8973,7 @@ Id of the product that this one is a variant of.';
 comment on column api_unstable.product_upsert_input.parent_product_number is 'Number of the product that this one is a variant of, instead of its id. It may be a row of the same call, before or after this one.';
 comment on column api_unstable.product_upsert_input.canonical_product_id is '@gid Product
 Id of the product that stands for this one where only one is shown.';
+comment on column api_unstable.product_upsert_input.canonical_product_number is 'Number of this product, instead of its id. It may be a row of the same call.';
 comment on column api_unstable.product_upsert_input.name is 'Name of the product.';
 comment on column api_unstable.product_upsert_input.description is 'Text that describes the product to buyers.';
 comment on column api_unstable.product_upsert_input.gtin is 'Global Trade Item Number (EAN, UPC); at most 255 characters.';
@@ -8199,6 +9036,57 @@ comment on column api_unstable.product_warehouse_configuration_set_input.reorder
 comment on column api_unstable.product_warehouse_configuration_set_input.target_maximum_quantity is 'Stock to fill up to; null for no such target.';
 comment on column api_unstable.product_warehouse_configuration_set_input.safety_stock is 'Units in the warehouse that are not offered for sale; 0 to 10,000,000.';
 
+create type api_unstable.product_warehouse_configuration_upsert_input as (
+  id uuid,
+  product_id uuid,
+  product_number text,
+  warehouse_id uuid,
+  warehouse_code text,
+  default_bin_location_id uuid,
+  default_bin_location_code text,
+  reorder_point integer,
+  target_maximum_quantity integer,
+  safety_stock integer
+);
+comment on type api_unstable.product_warehouse_configuration_upsert_input is 'A product warehouse configuration as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.id is '@gid ProductWarehouseConfiguration
+Id of the product warehouse configuration. Without it, the product warehouse configuration is known by its product and warehouse.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.product_id is '@gid Product
+Id of the product.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.warehouse_id is '@gid Warehouse
+Id of the warehouse.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.warehouse_code is 'Code of the warehouse, instead of its id.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.default_bin_location_id is '@gid BinLocation
+Id of the bin of this warehouse that the product is put in unless something else says otherwise; null for none.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.default_bin_location_code is 'Code of this bin, instead of its id.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.reorder_point is 'Stock in the warehouse at which it is to be refilled.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
+comment on column api_unstable.product_warehouse_configuration_upsert_input.safety_stock is 'Units in the warehouse that are not offered for sale; 0 to 10,000,000. 0 when left out of a new one.';
+
+create type api_unstable.product_warehouse_configurations_upsert_input as (
+  product_warehouse_configurations api_unstable.product_warehouse_configuration_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.product_warehouse_configurations_upsert_input is 'Product warehouse configurations as they are to be.';
+comment on column api_unstable.product_warehouse_configurations_upsert_input.product_warehouse_configurations is '@notNull
+The product warehouse configurations; 1 to 250 rows.';
+comment on column api_unstable.product_warehouse_configurations_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.product_warehouse_configurations_upsert_payload as (
+  results api_unstable.upsert_result[],
+  product_warehouse_configurations uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.product_warehouse_configurations_upsert_payload is 'The result of upserting product warehouse configurations.';
+comment on column api_unstable.product_warehouse_configurations_upsert_payload.results is '@resultOf ProductWarehouseConfiguration
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.product_warehouse_configurations_upsert_payload.product_warehouse_configurations is '@entity ProductWarehouseConfiguration
+@perLine product_warehouse_configurations
+The product warehouse configurations of the rows that were not refused, in their order.';
+comment on column api_unstable.product_warehouse_configurations_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
 create type api_unstable.products_upsert_input as (
   products api_unstable.product_upsert_input[],
   partial boolean
@@ -8254,6 +9142,200 @@ comment on column api_unstable.put_away_input.place is 'The bin, or the warehous
 comment on column api_unstable.put_away_input.quantity is '@notNull
 Units; all entries of a line together are its quantity less what is thrown away.';
 comment on column api_unstable.put_away_input.outcome is 'The decision about the units. It is restock if they can be sold, and dispose if they are thrown away. It is quarantine if they wait, in a bin or batch that cannot be sold. Left out, the place says it.';
+
+create type api_unstable.quote_accept_input as (
+  id uuid,
+  order_number text,
+  purchase_order_number text,
+  revision integer,
+  allow_expired boolean
+);
+comment on type api_unstable.quote_accept_input is 'A quote that the customer has accepted.';
+comment on column api_unstable.quote_accept_input.id is '@notNull
+@gid Quote
+Id of the quote.';
+comment on column api_unstable.quote_accept_input.order_number is 'Number of the order, unique; at most 255 characters. By default the next free one of the number range of orders.';
+comment on column api_unstable.quote_accept_input.purchase_order_number is 'Number of the buyer''s purchase order (BT-13); at most 255 characters.';
+comment on column api_unstable.quote_accept_input.revision is 'Revision that the customer has seen. Another one is refused. Left out, any is accepted.';
+comment on column api_unstable.quote_accept_input.allow_expired is '@neverNull
+Whether a quote may be accepted after validUntil. False when left out.';
+
+create type api_unstable.quote_accept_payload as (
+  quote uuid,
+  "order" uuid,
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.quote_accept_payload is 'The result of accepting a quote.';
+comment on column api_unstable.quote_accept_payload.quote is '@entity Quote
+The quote as it is now; null when it was refused.';
+comment on column api_unstable.quote_accept_payload."order" is '@entity Order
+The order that the quote has become; null when it was refused.';
+comment on column api_unstable.quote_accept_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.quote_accept_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.quote_decline_input as (
+  id uuid,
+  decline_reason text
+);
+comment on type api_unstable.quote_decline_input is 'A quote that the customer has declined.';
+comment on column api_unstable.quote_decline_input.id is '@notNull
+@gid Quote
+Id of the quote.';
+comment on column api_unstable.quote_decline_input.decline_reason is 'Reason that the customer gave; at most 10,000 characters.';
+
+create type api_unstable.quote_line_upsert_input as (
+  id uuid,
+  identifier text,
+  type text,
+  product_id uuid,
+  product_number text,
+  label text,
+  description text,
+  quantity integer,
+  unit_price numeric,
+  total_price numeric,
+  tax_rate numeric,
+  tax_category text,
+  exemption_code text,
+  discount_reason text,
+  unit_code text,
+  "position" integer
+);
+comment on type api_unstable.quote_line_upsert_input is 'A line of a quote as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.quote_line_upsert_input.id is '@gid QuoteLineItem
+Id of the line. Without it, the line is known by its identifier.';
+comment on column api_unstable.quote_line_upsert_input.identifier is 'Identifier of the line. When left out of a new line, the number of the product or the label.';
+comment on column api_unstable.quote_line_upsert_input.type is 'Kind of the line: product, custom, promotion, credit or another word. A new line is product or custom by default.';
+comment on column api_unstable.quote_line_upsert_input.product_id is '@gid Product
+Id of the product that is offered.';
+comment on column api_unstable.quote_line_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.quote_line_upsert_input.label is 'Text shown for the line. When left out of a new line, the name of the product.';
+comment on column api_unstable.quote_line_upsert_input.description is 'Second line of text.';
+comment on column api_unstable.quote_line_upsert_input.quantity is 'Units offered; at least 1. A new line needs it.';
+comment on column api_unstable.quote_line_upsert_input.unit_price is 'Price of one unit with tax, in the currency of the quote.';
+comment on column api_unstable.quote_line_upsert_input.total_price is 'Price of the line with tax, in cents: more decimals are rounded. When left out beside a unit price or a quantity, their product.';
+comment on column api_unstable.quote_line_upsert_input.tax_rate is 'Tax rate in percent, from 0 to 100.';
+comment on column api_unstable.quote_line_upsert_input.tax_category is 'Tax category of UNTDID 5305: S standard or reduced rate, Z zero rate, E exempt, AE reverse charge, K intra-Community supply, G export. S needs a tax rate above 0, the others one of 0. By default it follows from the tax rate and the tax status of the quote.';
+comment on column api_unstable.quote_line_upsert_input.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX, such as VATEX-EU-AE. It needs a tax category of E, AE, K or G.';
+comment on column api_unstable.quote_line_upsert_input.discount_reason is 'Reason why the total is less than the unit price times the quantity; at most 255 characters.';
+comment on column api_unstable.quote_line_upsert_input.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20, such as C62 for pieces or KGM for kilograms. By default the unit of the product.';
+comment on column api_unstable.quote_line_upsert_input."position" is 'Place of the line within its quote. When left out of a new line, it comes after those that are there, in the order of the call.';
+
+create type api_unstable.quote_payload as (
+  quote uuid,
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.quote_payload is 'The result of a mutation of a quote.';
+comment on column api_unstable.quote_payload.quote is '@entity Quote
+The quote as it is now; null when it was refused.';
+comment on column api_unstable.quote_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.quote_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.quote_revise_input as (
+  id uuid
+);
+comment on type api_unstable.quote_revise_input is 'A quote to change after it was sent.';
+comment on column api_unstable.quote_revise_input.id is '@notNull
+@gid Quote
+Id of the quote.';
+
+create type api_unstable.quote_send_input as (
+  id uuid
+);
+comment on type api_unstable.quote_send_input is 'A quote to send.';
+comment on column api_unstable.quote_send_input.id is '@notNull
+@gid Quote
+Id of the quote.';
+
+create type api_unstable.quote_upsert_input as (
+  id uuid,
+  number text,
+  customer_id uuid,
+  sales_channel_id uuid,
+  currency_id uuid,
+  tax_status text,
+  valid_until timestamp with time zone,
+  comment text,
+  shipping_address jsonb,
+  billing_address jsonb,
+  line_items api_unstable.quote_line_upsert_input[],
+  customer_number text,
+  sales_channel_technical_name text,
+  currency_iso_code text
+);
+comment on type api_unstable.quote_upsert_input is 'A quote as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.quote_upsert_input.id is '@gid Quote
+Id of the quote. Without it, the quote is known by its number. Without both, it is a new one.';
+comment on column api_unstable.quote_upsert_input.number is 'Number of the quote, unique; at most 255 characters. When left out of a new one, the next free one of the number range of quotes.';
+comment on column api_unstable.quote_upsert_input.customer_id is '@gid Customer
+Id of the customer.';
+comment on column api_unstable.quote_upsert_input.sales_channel_id is '@gid SalesChannel
+Id of the sales channel that its order is to belong to.';
+comment on column api_unstable.quote_upsert_input.currency_id is '@gid Currency
+Id of the currency of all amounts. A new one gets the currency of the sales channel by default.';
+comment on column api_unstable.quote_upsert_input.tax_status is 'Whether prices are gross, net or tax-free. Gross when left out of a new one.';
+comment on column api_unstable.quote_upsert_input.valid_until is 'Until when the customer can accept. Without it, quoteSend sets it by the merchant''s days.';
+comment on column api_unstable.quote_upsert_input.comment is 'Free note, which no document shows; at most 10,000 characters.';
+comment on column api_unstable.quote_upsert_input.shipping_address is 'Shipping address: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.quote_upsert_input.billing_address is 'Billing address: an object with the same keys.';
+comment on column api_unstable.quote_upsert_input.line_items is 'All lines that the quote is to have, up to 250. Lines that are not among them go.';
+comment on column api_unstable.quote_upsert_input.customer_number is 'Number of the customer, instead of its id.';
+comment on column api_unstable.quote_upsert_input.sales_channel_technical_name is 'Technical name of the channel, instead of its id.';
+comment on column api_unstable.quote_upsert_input.currency_iso_code is 'ISO code of the currency, instead of its id.';
+
+create type api_unstable.quotes_upsert_input as (
+  quotes api_unstable.quote_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.quotes_upsert_input is 'Quotes as they are to be.';
+comment on column api_unstable.quotes_upsert_input.quotes is '@notNull
+The quotes; 1 to 250 rows.';
+comment on column api_unstable.quotes_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.quotes_upsert_payload as (
+  results api_unstable.upsert_result[],
+  quotes uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.quotes_upsert_payload is 'The result of upserting quotes.';
+comment on column api_unstable.quotes_upsert_payload.results is '@resultOf Quote
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.quotes_upsert_payload.quotes is '@entity Quote
+@perLine quotes
+The quotes of the rows that were not refused, in their order.';
+comment on column api_unstable.quotes_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create type api_unstable.reorder_line_input as (
+  product_id uuid,
+  warehouse_id uuid,
+  quantity integer,
+  on_order_quantity integer,
+  supplier_id uuid
+);
+comment on type api_unstable.reorder_line_input is 'A proposal that is to be ordered.';
+comment on column api_unstable.reorder_line_input.product_id is '@notNull
+@gid Product
+Id of the product.';
+comment on column api_unstable.reorder_line_input.warehouse_id is '@notNull
+@gid Warehouse
+Id of the warehouse of the proposal.';
+comment on column api_unstable.reorder_line_input.quantity is '@notNull
+Units to order; at least 1. It may differ from the proposal.';
+comment on column api_unstable.reorder_line_input.on_order_quantity is '@notNull
+The onOrderQuantity of the proposal. If more is on order now, nothing is ordered: PROPOSAL_STALE.';
+comment on column api_unstable.reorder_line_input.supplier_id is '@gid Supplier
+Id of the supplier, if not the one of the proposal.';
+
+create type api_unstable.reorder_reason as enum (
+  'reorder_point',
+  'shortage'
+);
+comment on type api_unstable.reorder_reason is '@value reorder_point Units that can be sold or are on order are at or below the reorder point.
+@value shortage More units are promised or kept back than can be sold or are on order.
+Why units are to be bought.';
 
 create type api_unstable.return_order_approve_input as (
   id uuid
@@ -8434,6 +9516,179 @@ Id of the order that replaces the goods.';
 comment on column api_unstable.return_order_update_input.line_items is '@neverNull
 All lines that the return is to have, up to 250. Lines that are not among them go, if nothing of them has arrived.';
 
+create type api_unstable.sales_channel_upsert_input as (
+  id uuid,
+  technical_name text,
+  name_by_locale jsonb,
+  country_id uuid,
+  country_iso_code text,
+  currency_id uuid,
+  currency_iso_code text,
+  customer_group_id uuid,
+  customer_group_technical_name text,
+  payment_method_id uuid,
+  payment_method_technical_name text,
+  country_ids uuid[],
+  country_iso_codes text[],
+  currency_ids uuid[],
+  currency_iso_codes text[],
+  payment_method_ids uuid[],
+  payment_method_technical_names text[],
+  registration_group_ids uuid[],
+  registration_group_technical_names text[]
+);
+comment on type api_unstable.sales_channel_upsert_input is 'A channel as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.sales_channel_upsert_input.id is '@gid SalesChannel
+Id of the channel. Without it, the channel is known by its technicalName.';
+comment on column api_unstable.sales_channel_upsert_input.technical_name is 'Stable machine name, for example web_shop_de; unique, and null where there is none.';
+comment on column api_unstable.sales_channel_upsert_input.name_by_locale is 'Name of the sales channel, in each language. An object from locale to text, with en-GB at least; it replaces all present texts.';
+comment on column api_unstable.sales_channel_upsert_input.country_id is '@gid Country
+Id of the country.';
+comment on column api_unstable.sales_channel_upsert_input.country_iso_code is 'ISO code of the country, instead of its id.';
+comment on column api_unstable.sales_channel_upsert_input.currency_id is '@gid Currency
+Id of the currency.';
+comment on column api_unstable.sales_channel_upsert_input.currency_iso_code is 'ISO code of the currency, instead of its id.';
+comment on column api_unstable.sales_channel_upsert_input.customer_group_id is '@gid CustomerGroup
+Id of the customer group.';
+comment on column api_unstable.sales_channel_upsert_input.customer_group_technical_name is 'Technical name of the customer group, instead of its id.';
+comment on column api_unstable.sales_channel_upsert_input.payment_method_id is '@gid PaymentMethod
+Id of the payment method.';
+comment on column api_unstable.sales_channel_upsert_input.payment_method_technical_name is 'Technical name of the payment method, instead of its id.';
+comment on column api_unstable.sales_channel_upsert_input.country_ids is '@gid Country
+Ids of all countries that the sales channel delivers to, among them its own. A new one delivers to its own by default.';
+comment on column api_unstable.sales_channel_upsert_input.country_iso_codes is 'ISO codes of these countries, instead of or beside their ids.';
+comment on column api_unstable.sales_channel_upsert_input.currency_ids is '@gid Currency
+Ids of all currencies that the sales channel takes, among them its own. A new one takes its own by default.';
+comment on column api_unstable.sales_channel_upsert_input.currency_iso_codes is 'ISO codes of these currencies, instead of or beside their ids.';
+comment on column api_unstable.sales_channel_upsert_input.payment_method_ids is '@gid PaymentMethod
+Ids of all payment methods that the sales channel offers, among them its own. A new one offers its own by default.';
+comment on column api_unstable.sales_channel_upsert_input.payment_method_technical_names is 'Technical names of these payment methods, instead of or beside their ids.';
+comment on column api_unstable.sales_channel_upsert_input.registration_group_ids is '@gid CustomerGroup
+Ids of all customer groups that customers can ask to join in the sales channel.';
+comment on column api_unstable.sales_channel_upsert_input.registration_group_technical_names is 'Technical names of these customer groups, instead of or beside their ids.';
+
+create type api_unstable.sales_channels_upsert_input as (
+  sales_channels api_unstable.sales_channel_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.sales_channels_upsert_input is 'Sales channels as they are to be.';
+comment on column api_unstable.sales_channels_upsert_input.sales_channels is '@notNull
+The sales channels; 1 to 250 rows.';
+comment on column api_unstable.sales_channels_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.sales_channels_upsert_payload as (
+  results api_unstable.upsert_result[],
+  sales_channels uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.sales_channels_upsert_payload is 'The result of upserting sales channels.';
+comment on column api_unstable.sales_channels_upsert_payload.results is '@resultOf SalesChannel
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.sales_channels_upsert_payload.sales_channels is '@entity SalesChannel
+@perLine sales_channels
+The sales channels of the rows that were not refused, in their order.';
+comment on column api_unstable.sales_channels_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create type api_unstable.shipping_label_cancel_input as (
+  id uuid
+);
+comment on type api_unstable.shipping_label_cancel_input is 'A label to cancel.';
+comment on column api_unstable.shipping_label_cancel_input.id is '@notNull
+@gid ShippingLabel
+Id of the label.';
+
+create type api_unstable.shipping_label_parcel_input as (
+  number integer,
+  weight_in_grams integer
+);
+comment on type api_unstable.shipping_label_parcel_input is 'A parcel that needs a label.';
+comment on column api_unstable.shipping_label_parcel_input.number is '@neverNull
+Number of the parcel, at least 1. When left out, its place in the list. A parcel has one label that is neither failed nor cancelled.';
+comment on column api_unstable.shipping_label_parcel_input.weight_in_grams is 'Weight in grams, at least 1. Many carriers need it.';
+
+create type api_unstable.shipping_label_payload as (
+  shipping_label uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.shipping_label_payload is 'The result of a mutation of a shipping label.';
+comment on column api_unstable.shipping_label_payload.shipping_label is '@entity ShippingLabel
+The label as it is now; null when it was refused.';
+comment on column api_unstable.shipping_label_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.shipping_label_request_input as (
+  fulfillment_order_id uuid,
+  order_id uuid,
+  carrier_technical_name text,
+  type text,
+  parcels api_unstable.shipping_label_parcel_input[]
+);
+comment on type api_unstable.shipping_label_request_input is 'Labels that a carrier is to make.';
+comment on column api_unstable.shipping_label_request_input.fulfillment_order_id is '@gid FulfillmentOrder
+Id of the fulfillment order whose parcels they are. Give this or orderId.';
+comment on column api_unstable.shipping_label_request_input.order_id is '@gid Order
+Id of the order, for parcels of no fulfillment order, such as returns.';
+comment on column api_unstable.shipping_label_request_input.carrier_technical_name is '@notNull
+Technical name of an active carrier. See carriers.';
+comment on column api_unstable.shipping_label_request_input.type is '@neverNull
+outgoing for parcels to the customer, which is the default; return for parcels from there.';
+comment on column api_unstable.shipping_label_request_input.parcels is '@neverNull
+The parcels, up to 50. One parcel, number 1, when left out.';
+
+create type api_unstable.shipping_label_request_payload as (
+  shipping_labels uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.shipping_label_request_payload is 'The result of requesting labels.';
+comment on column api_unstable.shipping_label_request_payload.shipping_labels is '@entity ShippingLabel
+@atMost 50
+The requested labels, in the order of the parcels.';
+comment on column api_unstable.shipping_label_request_payload.user_errors is 'Why nothing was requested; empty when it was.';
+
+create type api_unstable.shipping_label_retry_input as (
+  id uuid
+);
+comment on type api_unstable.shipping_label_retry_input is 'A failed label to request again.';
+comment on column api_unstable.shipping_label_retry_input.id is '@notNull
+@gid ShippingLabel
+Id of the label.';
+
+create type api_unstable.shipping_method_upsert_input as (
+  id uuid,
+  technical_name text,
+  name_by_locale jsonb,
+  active boolean
+);
+comment on type api_unstable.shipping_method_upsert_input is 'A shipping method as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.shipping_method_upsert_input.id is '@gid ShippingMethod
+Id of the shipping method. Without it, the shipping method is known by its technicalName.';
+comment on column api_unstable.shipping_method_upsert_input.technical_name is 'Stable machine name, for example parcel; unique.';
+comment on column api_unstable.shipping_method_upsert_input.name_by_locale is 'Name of the way to ship, in each language. An object from locale to text, with en-GB at least; it replaces all present texts.';
+comment on column api_unstable.shipping_method_upsert_input.active is 'Whether customers are offered it.';
+
+create type api_unstable.shipping_methods_upsert_input as (
+  shipping_methods api_unstable.shipping_method_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.shipping_methods_upsert_input is 'Shipping methods as they are to be.';
+comment on column api_unstable.shipping_methods_upsert_input.shipping_methods is '@notNull
+The shipping methods; 1 to 250 rows.';
+comment on column api_unstable.shipping_methods_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.shipping_methods_upsert_payload as (
+  results api_unstable.upsert_result[],
+  shipping_methods uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.shipping_methods_upsert_payload is 'The result of upserting shipping methods.';
+comment on column api_unstable.shipping_methods_upsert_payload.results is '@resultOf ShippingMethod
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.shipping_methods_upsert_payload.shipping_methods is '@entity ShippingMethod
+@perLine shipping_methods
+The shipping methods of the rows that were not refused, in their order.';
+comment on column api_unstable.shipping_methods_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
 create type api_unstable.sourcing_rule_kind as enum (
   'priority',
   'same_country',
@@ -8500,7 +9755,8 @@ create type api_unstable.stock_adjust_input as (
   lines api_unstable.stock_adjust_line_input[],
   comment text,
   reference text,
-  reason text
+  reason text,
+  process_type text
 );
 comment on type api_unstable.stock_adjust_input is 'Units that come in and go out.';
 comment on column api_unstable.stock_adjust_input.lines is '@notNull
@@ -8508,6 +9764,7 @@ The changes; 1 to 250 lines. Several lines may have the same product and place.'
 comment on column api_unstable.stock_adjust_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 comment on column api_unstable.stock_adjust_input.reference is 'The caller''s own reference, such as the number of a stocktake, of at most 255 characters. stockBookings can be filtered by it.';
 comment on column api_unstable.stock_adjust_input.reason is 'Code of one of stockBookingReasons. The merchant may require a reason.';
+comment on column api_unstable.stock_adjust_input.process_type is 'Technical name of the process that books the lines, such as incoming or outgoing. It must fit units that come in, if there are any, and units that go out. By default api_incoming and api_outgoing. A refusal lists those that fit.';
 
 create type api_unstable.stock_adjust_line_input as (
   product_id uuid,
@@ -8543,6 +9800,93 @@ comment on column api_unstable.stock_card.outgoing is '@notNull
 Units that left in the period.';
 comment on column api_unstable.stock_card.closing_balance is '@notNull
 Units that were there at the end of the period.';
+
+create type api_unstable.stock_container_create_input as (
+  number text,
+  kind api_unstable.stock_container_kind,
+  sscc text,
+  warehouse_id uuid,
+  bin_location_id uuid
+);
+comment on type api_unstable.stock_container_create_input is 'A new container.';
+comment on column api_unstable.stock_container_create_input.number is '@notNull
+The code on it, unique; 1 to 100 characters.';
+comment on column api_unstable.stock_container_create_input.kind is '@notNull
+Kind of container.';
+comment on column api_unstable.stock_container_create_input.sscc is 'Its SSCC, the number of GS1 for a logistic unit: 18 digits, the last one a check digit; unique.';
+comment on column api_unstable.stock_container_create_input.warehouse_id is '@notNull
+@gid Warehouse
+Id of the warehouse that it is in.';
+comment on column api_unstable.stock_container_create_input.bin_location_id is '@gid BinLocation
+Id of the bin that it stands in. Left out, it stands outside of bins.';
+
+create type api_unstable.stock_container_delete_input as (
+  id uuid
+);
+comment on type api_unstable.stock_container_delete_input is 'A container to delete.';
+comment on column api_unstable.stock_container_delete_input.id is '@notNull
+@gid StockContainer
+Id of the container.';
+
+create type api_unstable.stock_container_delete_payload as (
+  deleted_stock_container_id uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.stock_container_delete_payload is 'The result of deleting a container.';
+comment on column api_unstable.stock_container_delete_payload.deleted_stock_container_id is '@gid StockContainer
+Id of the container that is gone; null when it was refused.';
+comment on column api_unstable.stock_container_delete_payload.user_errors is 'Why it was not deleted; empty when it was.';
+
+create type api_unstable.stock_container_kind as enum (
+  'box',
+  'tote',
+  'pallet'
+);
+comment on type api_unstable.stock_container_kind is '@value box A box.
+@value tote A tote, such as one on a cart for picking.
+@value pallet A pallet.
+A kind of container.';
+
+create type api_unstable.stock_container_move_input as (
+  id uuid,
+  warehouse_id uuid,
+  bin_location_id uuid
+);
+comment on type api_unstable.stock_container_move_input is 'A container, and the place that it is moved to: either a bin, or a warehouse.';
+comment on column api_unstable.stock_container_move_input.id is '@notNull
+@gid StockContainer
+Id of the container.';
+comment on column api_unstable.stock_container_move_input.warehouse_id is '@gid Warehouse
+Id of the warehouse where it stands outside of bins.';
+comment on column api_unstable.stock_container_move_input.bin_location_id is '@gid BinLocation
+Id of the bin that it stands in.';
+
+create type api_unstable.stock_container_payload as (
+  stock_container uuid,
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.stock_container_payload is 'The result of creating, changing or moving a container.';
+comment on column api_unstable.stock_container_payload.stock_container is '@entity StockContainer
+The container as it is now; null when it was refused.';
+comment on column api_unstable.stock_container_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.stock_container_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
+create type api_unstable.stock_container_update_input as (
+  id uuid,
+  number text,
+  kind api_unstable.stock_container_kind,
+  sscc text
+);
+comment on type api_unstable.stock_container_update_input is 'Changes of a container. What is left out stays as it is. stockContainerMove changes its place.';
+comment on column api_unstable.stock_container_update_input.id is '@notNull
+@gid StockContainer
+Id of the container.';
+comment on column api_unstable.stock_container_update_input.number is '@neverNull
+The code on it, unique; 1 to 100 characters.';
+comment on column api_unstable.stock_container_update_input.kind is '@neverNull
+Kind of container.';
+comment on column api_unstable.stock_container_update_input.sscc is 'Its SSCC: 18 digits, the last one a check digit; unique. Null takes it off.';
 
 create type api_unstable.stock_opening_value_line_input as (
   stock_movement_id uuid,
@@ -8590,13 +9934,16 @@ comment on column api_unstable.stock_payload.warnings is 'Warnings about a call 
 
 create type api_unstable.stock_place_input as (
   warehouse_id uuid,
-  bin_location_id uuid
+  bin_location_id uuid,
+  stock_container_id uuid
 );
-comment on type api_unstable.stock_place_input is 'A place that holds stock: either a warehouse, for what lies in it outside of bins, or a bin.';
+comment on type api_unstable.stock_place_input is 'A place that holds stock: either a warehouse, for what lies in it outside of bins and containers, or a bin, or a container. Only stockAdjust, stockSet, stockTransfer and stocktakes name containers.';
 comment on column api_unstable.stock_place_input.warehouse_id is '@gid Warehouse
 Id of the warehouse.';
 comment on column api_unstable.stock_place_input.bin_location_id is '@gid BinLocation
 Id of the bin.';
+comment on column api_unstable.stock_place_input.stock_container_id is '@gid StockContainer
+Id of the container.';
 
 create type api_unstable.stock_release_input as (
   lines api_unstable.stock_release_line_input[]
@@ -8676,7 +10023,8 @@ create type api_unstable.stock_set_input as (
   lines api_unstable.stock_set_line_input[],
   comment text,
   reference text,
-  reason text
+  reason text,
+  process_type text
 );
 comment on type api_unstable.stock_set_input is 'Stock as it was counted.';
 comment on column api_unstable.stock_set_input.lines is '@notNull
@@ -8684,6 +10032,7 @@ One line for each product, place and batch; 1 to 250.';
 comment on column api_unstable.stock_set_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 comment on column api_unstable.stock_set_input.reference is 'The caller''s own reference, such as the number of a stocktake, of at most 255 characters. stockBookings can be filtered by it.';
 comment on column api_unstable.stock_set_input.reason is 'Code of one of stockBookingReasons. The merchant may require a reason.';
+comment on column api_unstable.stock_set_input.process_type is 'Technical name of the process that books the differences, such as stocktaking. It must be one for counts; by default api. A refusal lists those that fit.';
 
 create type api_unstable.stock_set_line_input as (
   product_id uuid,
@@ -8720,7 +10069,8 @@ create type api_unstable.stock_transfer_input as (
   lines api_unstable.stock_transfer_line_input[],
   comment text,
   reference text,
-  reason text
+  reason text,
+  process_type text
 );
 comment on type api_unstable.stock_transfer_input is 'Units that move within the warehouses.';
 comment on column api_unstable.stock_transfer_input.lines is '@notNull
@@ -8728,6 +10078,7 @@ The transfers; 1 to 250 lines.';
 comment on column api_unstable.stock_transfer_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 comment on column api_unstable.stock_transfer_input.reference is 'The caller''s own reference, such as the number of a stocktake, of at most 255 characters. stockBookings can be filtered by it.';
 comment on column api_unstable.stock_transfer_input.reason is 'Code of one of stockBookingReasons. The merchant may require a reason.';
+comment on column api_unstable.stock_transfer_input.process_type is 'Technical name of the process that books the lines, such as relocation. It must be one for transfers; by default api_relocation. A refusal lists those that fit.';
 
 create type api_unstable.stock_transfer_line_input as (
   product_id uuid,
@@ -8750,6 +10101,38 @@ Units that move; at least 1.';
 comment on column api_unstable.stock_transfer_line_input.batch_id is '@gid Batch
 Id of the batch that the units belong to. Needed for products that are kept in batches.';
 comment on column api_unstable.stock_transfer_line_input.expected_quantity is 'Units that the caller believes to be in the source before. When there are others, nothing is booked: QUANTITY_CHANGED.';
+
+create type api_unstable.stock_upsert_input as (
+  product_id uuid,
+  product_number text,
+  place api_unstable.stock_place_input,
+  warehouse_code text,
+  bin_location_code text,
+  batch_id uuid,
+  batch_number text,
+  quantity integer,
+  counted_at timestamp with time zone,
+  delta integer,
+  reference text,
+  reason text,
+  comment text
+);
+comment on type api_unstable.stock_upsert_input is 'A row of a file of stock: a count, or a change. It names product, place and batch by id, or by number and code.';
+comment on column api_unstable.stock_upsert_input.product_id is '@gid Product
+Id of the product.';
+comment on column api_unstable.stock_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.stock_upsert_input.place is 'Place of the stock, instead of codes.';
+comment on column api_unstable.stock_upsert_input.warehouse_code is 'Code of the warehouse. Without a bin it means what lies outside of bins.';
+comment on column api_unstable.stock_upsert_input.bin_location_code is 'Code of the bin in the warehouse.';
+comment on column api_unstable.stock_upsert_input.batch_id is '@gid Batch
+Id of the batch. Needed for products that are kept in batches.';
+comment on column api_unstable.stock_upsert_input.batch_number is 'Number of the batch, instead of its id.';
+comment on column api_unstable.stock_upsert_input.quantity is 'Units that were counted; not negative. The row is a count, as of stockSet.';
+comment on column api_unstable.stock_upsert_input.counted_at is 'When they were counted. Every count needs it: a repeated row then changes nothing.';
+comment on column api_unstable.stock_upsert_input.delta is 'Units that come in, or, negative, go out. The row is a change, as of stockAdjust.';
+comment on column api_unstable.stock_upsert_input.reference is 'Own number of the row, of at most 255 characters. Every change needs one. A row whose reference another import has booked changes nothing.';
+comment on column api_unstable.stock_upsert_input.reason is 'Code of one of stockBookingReasons.';
+comment on column api_unstable.stock_upsert_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 
 create type api_unstable.stock_valuation_report_close_input as (
   id uuid
@@ -8830,6 +10213,25 @@ comment on type api_unstable.stock_write_down_payload is 'The result of writing 
 comment on column api_unstable.stock_write_down_payload.write_down is '@entity WriteDown
 The write-down; null when it was refused.';
 comment on column api_unstable.stock_write_down_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.stocks_upsert_input as (
+  stocks api_unstable.stock_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.stocks_upsert_input is 'Rows of a file of stock.';
+comment on column api_unstable.stocks_upsert_input.stocks is '@notNull
+The rows; 1 to 250.';
+comment on column api_unstable.stocks_upsert_input.partial is '@neverNull
+Whether rows are done although others name something unknown, or are incomplete. What the ledger refuses, such as missing units, refuses the call. False when left out: all rows, or none.';
+
+create type api_unstable.stocks_upsert_payload as (
+  results api_unstable.upsert_result[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.stocks_upsert_payload is 'The result of rows of a file of stock.';
+comment on column api_unstable.stocks_upsert_payload.results is '@resultOf Stock
+The outcome of each row, in the order of the input; empty when the whole call was refused. CREATED is a change that was booked, UPDATED a count that booked a difference. The id is null.';
+comment on column api_unstable.stocks_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.stocktake_approve_input as (
   id uuid,
@@ -9064,7 +10466,8 @@ create type api_unstable.supplier_order_line_input as (
   quantity integer,
   unit_price numeric,
   tax_rate numeric,
-  expected_delivery_date timestamp with time zone
+  expected_delivery_date timestamp with time zone,
+  packs integer
 );
 comment on type api_unstable.supplier_order_line_input is 'A line of a supplier order.';
 comment on column api_unstable.supplier_order_line_input.id is '@gid SupplierOrderLineItem
@@ -9072,11 +10475,11 @@ Id of the line, when it is there already; without it the line is new.';
 comment on column api_unstable.supplier_order_line_input.product_id is '@notNull
 @gid Product
 Id of the product.';
-comment on column api_unstable.supplier_order_line_input.quantity is '@notNull
-Units; at least 1.';
+comment on column api_unstable.supplier_order_line_input.quantity is 'Units; at least 1.';
 comment on column api_unstable.supplier_order_line_input.unit_price is 'Price of one unit, with tax if the order''s tax status is gross. When left out, the supplier''s price in the currency of the order.';
 comment on column api_unstable.supplier_order_line_input.tax_rate is 'Tax rate in percent. By default the rate of the product.';
 comment on column api_unstable.supplier_order_line_input.expected_delivery_date is 'When the units are expected.';
+comment on column api_unstable.supplier_order_line_input.packs is 'Packs instead of a quantity. A pack has unitsPerPack units of the supplier. The price is for one unit.';
 
 create type api_unstable.supplier_order_line_items_set_input as (
   id uuid,
@@ -9137,12 +10540,34 @@ comment on column api_unstable.supplier_order_update_input.due_date is 'When the
 comment on column api_unstable.supplier_order_update_input.delivery_date is 'When the goods are expected.';
 comment on column api_unstable.supplier_order_update_input.comment is 'Free note.';
 
+create type api_unstable.supplier_orders_create_from_proposals_input as (
+  lines api_unstable.reorder_line_input[],
+  comment text
+);
+comment on type api_unstable.supplier_orders_create_from_proposals_input is 'Proposals that are to be ordered.';
+comment on column api_unstable.supplier_orders_create_from_proposals_input.lines is '@notNull
+The proposals; 1 to 250. Each names another product or warehouse.';
+comment on column api_unstable.supplier_orders_create_from_proposals_input.comment is 'Free note on all the orders.';
+
+create type api_unstable.supplier_orders_payload as (
+  supplier_orders uuid[],
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.supplier_orders_payload is 'The result of ordering proposals.';
+comment on column api_unstable.supplier_orders_payload.supplier_orders is '@entity SupplierOrder
+@perLine lines
+The new orders, open, in the order of their first lines.';
+comment on column api_unstable.supplier_orders_payload.user_errors is 'Why nothing was changed; empty when it was.';
+comment on column api_unstable.supplier_orders_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
+
 create type api_unstable.supplier_upsert_input as (
   id uuid,
   number text,
   name text,
   customer_number text,
   currency_id uuid,
+  currency_iso_code text,
   language_code text,
   email text,
   phone text,
@@ -9160,6 +10585,7 @@ comment on column api_unstable.supplier_upsert_input.name is 'Name of the suppli
 comment on column api_unstable.supplier_upsert_input.customer_number is 'Number that the supplier knows the shop by.';
 comment on column api_unstable.supplier_upsert_input.currency_id is '@gid Currency
 Id of the currency that the supplier is paid in; null for the default currency.';
+comment on column api_unstable.supplier_upsert_input.currency_iso_code is 'ISO code of the currency, instead of its id.';
 comment on column api_unstable.supplier_upsert_input.language_code is 'Locale that the supplier is written to in, for example de-DE.';
 comment on column api_unstable.supplier_upsert_input.email is 'E-mail address that orders are sent to.';
 comment on column api_unstable.supplier_upsert_input.phone is 'Telephone number.';
@@ -9191,6 +10617,56 @@ comment on column api_unstable.suppliers_upsert_payload.suppliers is '@entity Su
 @perLine suppliers
 The suppliers of the rows that were not refused, in their order.';
 comment on column api_unstable.suppliers_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create type api_unstable.tag_upsert_input as (
+  id uuid,
+  name text
+);
+comment on type api_unstable.tag_upsert_input is 'A tag as it is to be. Omitted fields keep their value; null clears them.';
+comment on column api_unstable.tag_upsert_input.id is '@gid Tag
+Id of the tag. Without it, the tag is known by its name.';
+comment on column api_unstable.tag_upsert_input.name is 'The label itself, unique across all tags.';
+
+create type api_unstable.tags_delete_input as (
+  ids uuid[]
+);
+comment on type api_unstable.tags_delete_input is 'Tags to delete.';
+comment on column api_unstable.tags_delete_input.ids is '@notNull
+@gid Tag
+Ids of the tags; 1 to 250.';
+
+create type api_unstable.tags_delete_payload as (
+  deleted_tag_ids uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.tags_delete_payload is 'The result of deleting tags.';
+comment on column api_unstable.tags_delete_payload.deleted_tag_ids is '@gid Tag
+@perLine ids
+Ids of the tags that are gone; empty when they were refused.';
+comment on column api_unstable.tags_delete_payload.user_errors is 'Why none was deleted; empty when all were.';
+
+create type api_unstable.tags_upsert_input as (
+  tags api_unstable.tag_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.tags_upsert_input is 'Tags as they are to be.';
+comment on column api_unstable.tags_upsert_input.tags is '@notNull
+The tags; 1 to 250 rows.';
+comment on column api_unstable.tags_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.tags_upsert_payload as (
+  results api_unstable.upsert_result[],
+  tags uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.tags_upsert_payload is 'The result of upserting tags.';
+comment on column api_unstable.tags_upsert_payload.results is '@resultOf Tag
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
+comment on column api_unstable.tags_upsert_payload.tags is '@entity Tag
+@perLine tags
+The tags of the rows that were not refused, in their order.';
+comment on column api_unstable.tags_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.upsert_outcome as enum (
   'CREATED',
@@ -9278,7 +10754,15 @@ create type api_unstable.user_error_code as enum (
   'RECOUNT_REQUIRED',
   'SAME_PERSON',
   'SELF_APPROVAL',
-  'PERIOD_TOO_LONG'
+  'PERIOD_TOO_LONG',
+  'ON_PICK_LIST',
+  'CONTAINER_IN_USE',
+  'UNKNOWN_CODE',
+  'WRONG_PRODUCT',
+  'WRONG_CONTAINER',
+  'PICKED_FOR_ORDER',
+  'QUOTE_EXPIRED',
+  'PROPOSAL_STALE'
 );
 comment on type api_unstable.user_error_code is '@value REQUIRED A value is missing, or null.
 @value INVALID The value is not valid here; the message says why.
@@ -9293,7 +10777,7 @@ comment on type api_unstable.user_error_code is '@value REQUIRED A value is miss
 @value OVER_FULFILLMENT More would be fulfilled than is open.
 @value BATCH_REQUIRED The units are kept in batches: a batch must be named.
 @value BATCH_MISMATCH The batch is of another product, or was not shipped in the order that comes back.
-@value WAREHOUSE_NOT_EMPTY The warehouse or bin still holds stock. Field details has the quantity.
+@value WAREHOUSE_NOT_EMPTY The warehouse, bin or container still holds stock. Field details has the quantity.
 @value REFERENCE_IN_USE Another object still refers to it, and can''t exist without it.
 @value CURRENCY_FACTOR_LOCKED The exchange rate is part of a stock valuation report.
 @value EXTERNALLY_MANAGED Another system manages it; it is read-only here.
@@ -9324,6 +10808,14 @@ comment on type api_unstable.user_error_code is '@value REQUIRED A value is miss
 @value SAME_PERSON The person made the first count; another one has to recount.
 @value SELF_APPROVAL The same person or credential counted it: another one has to approve. Field details has the count of such positions.
 @value PERIOD_TOO_LONG The period has too many stock movements to be calculated at once. Field details has the referenceDate of an earlier day to close first.
+@value ON_PICK_LIST The fulfillment order is on a pick list that is not finished.
+@value CONTAINER_IN_USE The container is not empty, or another pick list uses it.
+@value UNKNOWN_CODE No product has the scanned code. Field details has the expected product number.
+@value WRONG_PRODUCT The scanned code belongs to another product. Field details has the expected product number.
+@value WRONG_CONTAINER The scanned code belongs to another container. Field details has the expected number.
+@value PICKED_FOR_ORDER The units in the container were picked for a fulfillment order. Field details names it.
+@value QUOTE_EXPIRED The customer could accept the quote until validUntil, which has passed.
+@value PROPOSAL_STALE More is on order than the proposal says, or there is enough. Field details has the present figures.
 The code of a user error. A version only shows codes that it lists: later ones appear as INVALID.';
 
 create type api_unstable.valuation_method as enum (
@@ -9491,17 +10983,25 @@ create type api_unstable.warning_code as enum (
   'ORDER_CANCELLED',
   'PRICE_CONVERTED',
   'DOCUMENT_INCOMPLETE',
-  'DOCUMENT_NOT_MADE'
+  'DOCUMENT_NOT_MADE',
+  'FULFILLMENT_ORDERS_OPEN',
+  'NOT_PLANNED',
+  'PURCHASE_QUANTITY',
+  'MINIMUM_ORDER_VALUE'
 );
 comment on type api_unstable.warning_code is '@value OTHER A warning that this version has no code for; the message describes it.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, because a later one exists. Field details has its countedAt and quantity.
-@value STOCK_PROMISED Units that orders wait for were booked out or put on hold. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short. Call fulfillmentOrderMove without warehouseId to plan a fulfillment order again.
+@value STOCK_PROMISED Units that orders wait for were booked out or put on hold. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short. Call fulfillmentOrderMove without warehouseId to plan a fulfillment order again. If it is a pick list that takes the units, field details has its pickListNumber, the planned units, and those that are left.
 @value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold. After productsUpsert, field details has its number, stock and reserved stock.
 @value SURPLUS More units arrive than the supplier order or the return has open, or go back than it received. When the receipt is completed, the surplus of a supplier order becomes a line without an order. Field details has the quantity, the product, the order and then the line.
 @value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, its units become a line without an order. Field details is the same as for SURPLUS.
 @value PRICE_CONVERTED Prices of a supplier order were converted from another currency. Field details names the order and both currencies.
 @value DOCUMENT_INCOMPLETE A document was created without data that the law demands. Field details lists it in missing, for example merchant.vatId, and has the documentNumber.
 @value DOCUMENT_NOT_MADE The goods were shipped, but the invoice was refused for the reason in the message. Field details has the documentType, the orderNumber, and the rule and the field to mend; then documentCreate makes the invoice.
+@value FULFILLMENT_ORDERS_OPEN A location became inactive while fulfillment orders are open there. They stay, and can be shipped. Field details has the locationId and their count. Call fulfillmentOrderMove without warehouseId to plan one again.
+@value NOT_PLANNED The warehouse has not all units of a fulfillment order free to be picked. Field details has the fulfillmentOrderId, the productNumber and how many are missing.
+@value PURCHASE_QUANTITY The supplier sells at least a quantity, in multiples. Field details has minPurchase and purchaseSteps.
+@value MINIMUM_ORDER_VALUE The order is worth less than the supplier takes. Field details has its supplierOrderNumber, amountNet and the minimumOrderValue.
 The code of a warning. A version only shows codes that it lists: later ones appear as OTHER.';
 
 create type api_unstable.webhook_deliveries_replay_input as (
@@ -9706,7 +11206,7 @@ create view api_unstable.batch_origins with (security_invoker=true) as
             WHEN m.destination_location_type_technical_name = 'goods_receipt'::text THEN 'GoodsReceipt'::text
             WHEN m.special = 'initialization'::text THEN 'OpeningStock'::text
             WHEN m.special = 'import'::text THEN 'Import'::text
-            WHEN m.special = 'stock_correction'::text THEN 'Correction'::text
+            WHEN m.special = ANY (ARRAY['stock_correction'::text, 'count_correction'::text]) THEN 'Correction'::text
             ELSE NULL::text
         END::api_unstable.batch_origin_kind, 'Other'::api_unstable.batch_origin_kind) AS kind,
     m.destination_goods_receipt_id AS goods_receipt_id,
@@ -9779,7 +11279,7 @@ create view api_unstable.batch_removals with (security_invoker=true) as
             WHEN m.source_location_type_technical_name = 'goods_receipt'::text AND m.special = 'stock_correction'::text THEN 'Disposal'::text
             WHEN m.source_location_type_technical_name = 'goods_receipt'::text THEN 'ReturnToSupplier'::text
             WHEN m.special = 'import'::text THEN 'Import'::text
-            WHEN m.special = 'stock_correction'::text THEN 'Correction'::text
+            WHEN m.special = ANY (ARRAY['stock_correction'::text, 'count_correction'::text]) THEN 'Correction'::text
             ELSE NULL::text
         END::api_unstable.batch_removal_kind, 'Other'::api_unstable.batch_removal_kind) AS kind,
     m.source_goods_receipt_id AS goods_receipt_id
@@ -10166,7 +11666,7 @@ State of the operation.';
 comment on column api_unstable.bulk_operations.resource is '@notNull
 The kind of rows: products, customers, suppliers, warehouses, orders or batches; for an export, the field of the query.';
 comment on column api_unstable.bulk_operations.format is '@notNull
-Format of the file: jsonl, csv or csv_raw.';
+Format of the file: jsonl, csv, csv_raw, import or import_csv.';
 comment on column api_unstable.bulk_operations.row_count is 'Rows of the file, known when it has arrived; for an export, rows of the list, known at its end.';
 comment on column api_unstable.bulk_operations.done_count is '@notNull
 Rows that succeeded: created, updated or unchanged; for an export, written lines.';
@@ -10188,9 +11688,36 @@ comment on column api_unstable.bulk_operations.expires_at is 'When it is deleted
 comment on column api_unstable.bulk_operations.result_url is 'Address of the file that an export has written, relative to the address of the service. It needs no token: anyone with the address may read it.';
 comment on column api_unstable.bulk_operations.errors_url is 'Address of a file about the rows that were refused, a line of JSON each: line, code, message and field. It needs no token, as the result.';
 
+create view api_unstable.carriers with (security_invoker=true) as
+ SELECT id,
+    technical_name,
+    name,
+    is_active,
+    tracking_url_pattern
+   FROM erp.carrier;
+grant select on view api_unstable.carriers to service_api;
+comment on view api_unstable.carriers is '
+@primaryKey id
+@requiresScopes shipping_labels:read
+@filters technical_name,is_active
+A carrier that makes shipping labels. The operator connects carriers.';
+comment on column api_unstable.carriers.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.carriers.technical_name is '@notNull
+@indexed
+@orders
+Stable machine name of the carrier, for example dhl.';
+comment on column api_unstable.carriers.name is '@notNull
+Name of the carrier for people.';
+comment on column api_unstable.carriers.is_active is '@notNull
+Whether labels are requested from it. Requests to an inactive carrier wait.';
+comment on column api_unstable.carriers.tracking_url_pattern is 'Address of the page that shows where a parcel is, with {code} in place of the tracking code.';
+
 create view api_unstable.countries with (security_invoker=true) as
  SELECT id,
-    erp.localized(name::jsonb) AS name
+    erp.localized(name::jsonb) AS name,
+    iso_code
    FROM erp.country;
 grant select on view api_unstable.countries to service_api;
 comment on view api_unstable.countries is '
@@ -10198,7 +11725,7 @@ comment on view api_unstable.countries is '
 @rootField countrys
 @requiresScopes countries:read
 @nullable name
-@filters id
+@filters id,iso_code
 @ref salesChannels to:SalesChannel plural
 @refVia salesChannels via:(id)->sales_channel_countries(country_id);(sales_channel_id)->sales_channels(id)
 A country that the shop delivers to.';
@@ -10206,6 +11733,10 @@ comment on column api_unstable.countries.id is '@notNull
 @indexed
 Global id.';
 comment on column api_unstable.countries.name is 'Name of the country, in the language of the request.';
+comment on column api_unstable.countries.iso_code is '@notNull
+@indexed
+@orders
+Two-letter code of ISO 3166-1.';
 
 create view api_unstable.currencies with (security_invoker=true) as
  SELECT id,
@@ -10245,13 +11776,16 @@ Whether this is the default currency of the system. Exactly one is.';
 
 create view api_unstable.customer_groups with (security_invoker=true) as
  SELECT id,
-    erp.localized(name::jsonb) AS name
+    erp.localized(name::jsonb) AS name,
+    technical_name,
+    name AS name_by_locale,
+    display_gross
    FROM erp.customer_group;
 grant select on view api_unstable.customer_groups to service_api;
 comment on view api_unstable.customer_groups is '@primaryKey id
 @requiresScopes customer_groups:read
 @nullable name
-@filters id
+@filters id,technical_name
 @ref registrationSalesChannels to:SalesChannel plural
 @refVia registrationSalesChannels via:(id)->sales_channel_registration_groups(customer_group_id);(sales_channel_id)->sales_channels(id)
 @describe registrationSalesChannels Sales channels where customers can ask to join the group, oldest first.
@@ -10260,6 +11794,12 @@ comment on column api_unstable.customer_groups.id is '@notNull
 @indexed
 Global id.';
 comment on column api_unstable.customer_groups.name is 'Name of the group, in the language of the request.';
+comment on column api_unstable.customer_groups.technical_name is '@indexed
+Stable machine name, for example retail; unique, and null where there is none.';
+comment on column api_unstable.customer_groups.name_by_locale is '@notNull
+The name in each language: an object from locale to text.';
+comment on column api_unstable.customer_groups.display_gross is '@notNull
+Whether members see prices with tax. True by default.';
 
 create view api_unstable.customer_tags with (security_invoker=true) as
  SELECT customer_id,
@@ -10470,20 +12010,24 @@ create view api_unstable.documents with (security_invoker=true) as
           ORDER BY f.format) AS formats,
     document_type_id,
     order_id,
+    quote_id,
+    supplier_order_id,
     referenced_document_id
    FROM erp.document;
 grant select on view api_unstable.documents to service_api;
 comment on view api_unstable.documents is '@primaryKey id
 @requiresScopes documents:read
 @search document_number,order_id
-@hidden document_type_id,order_id,referenced_document_id
+@hidden document_type_id,order_id,quote_id,supplier_order_id,referenced_document_id
 @nullable static,sent
 @fullLists formats
 @filters deep_link_code,document_number,sent,static
 @foreignKey (document_type_id) references document_types (id)|@fieldName documentType|@foreignFieldName documents
 @foreignKey (order_id) references orders (id)|@fieldName order|@foreignFieldName documents
+@foreignKey (quote_id) references quotes (id)|@fieldName quote|@foreignFieldName documents
+@foreignKey (supplier_order_id) references supplier_orders (id)|@fieldName supplierOrder|@foreignFieldName documents
 @foreignKey (referenced_document_id) references documents (id)|@fieldName referencedDocument|@foreignFieldName dependentDocuments
-A document of an order, such as an invoice or a delivery note.';
+A document of an order, such as an invoice or a delivery note, or of a quote or supplier order.';
 comment on column api_unstable.documents.id is '@notNull
 @indexed
 Global id.';
@@ -10506,10 +12050,16 @@ comment on column api_unstable.documents.document_type_id is '@notNull
 @behavior -*
 @indexed
 @orders';
-comment on column api_unstable.documents.order_id is '@notNull
-@behavior -*
+comment on column api_unstable.documents.order_id is '@behavior -*
 @indexed
-@orders';
+@orders
+Order that the document is about.';
+comment on column api_unstable.documents.quote_id is '@behavior -*
+@indexed
+Quote that the document is about.';
+comment on column api_unstable.documents.supplier_order_id is '@behavior -*
+@indexed
+Supplier order that the document is about.';
 comment on column api_unstable.documents.referenced_document_id is '@behavior -*
 @indexed
 @orders';
@@ -10596,7 +12146,7 @@ create view api_unstable.events with (security_invoker=true) as
    FROM events.event;
 grant select on view api_unstable.events to service_api;
 comment on view api_unstable.events is '@primaryKey id
-@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read valuation:read return_orders:read stocktakes:read
+@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read valuation:read return_orders:read stocktakes:read pick_lists:read quotes:read warehouses:read
 @filters topic,sequence,occurred_at
 @log
 @fullLists changed_fields
@@ -11137,7 +12687,8 @@ comment on column api_unstable.locations.active is '@notNull
 Whether orders may be assigned to it.';
 comment on column api_unstable.locations.warehouse_id is '@indexed
 Warehouse behind the location; null when the system does not manage it.';
-comment on column api_unstable.locations.storefront_id is 'Id of the location in the external storefront platform; null when it is not mapped.';
+comment on column api_unstable.locations.storefront_id is '@foundExactly unique
+Id of the location in the external storefront platform; null when it is not mapped.';
 comment on column api_unstable.locations.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.locations.updated_at is 'When it was last changed; null when it never was.';
@@ -11160,7 +12711,8 @@ create view api_unstable.order_line_items with (security_invoker=true) as
     tax_category,
     exemption_code,
     discount_reason,
-    unit_code
+    unit_code,
+    tax_rate
    FROM erp.sales_order_line_item;
 grant select on view api_unstable.order_line_items to service_api;
 comment on view api_unstable.order_line_items is '
@@ -11208,6 +12760,7 @@ comment on column api_unstable.order_line_items.tax_category is 'Tax category of
 comment on column api_unstable.order_line_items.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX. Null takes the code of the category.';
 comment on column api_unstable.order_line_items.discount_reason is 'Reason why the total is less than the unit price times the quantity (BT-139).';
 comment on column api_unstable.order_line_items.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20 (BT-130). Null takes the product''s, or else C62: one.';
+comment on column api_unstable.order_line_items.tax_rate is 'Tax rate in percent.';
 
 create view api_unstable.order_tags with (security_invoker=true) as
  SELECT order_id,
@@ -11248,7 +12801,12 @@ create view api_unstable.orders with (security_invoker=true) as
     paid_amount,
     exchange_rate,
     exchange_rate_date,
-    exchange_rate_source
+    exchange_rate_source,
+    tax_status,
+    shipping_address,
+    billing_address,
+    payment_method_id,
+    shipping_method_id
    FROM erp.sales_order;
 grant select on view api_unstable.orders to service_api;
 comment on view api_unstable.orders is '@primaryKey id
@@ -11260,6 +12818,8 @@ comment on view api_unstable.orders is '@primaryKey id
 @foreignKey (currency_id) references currencies (id)|@fieldName currency|@foreignFieldName orders
 @foreignKey (sales_channel_id) references sales_channels (id)|@fieldName salesChannel|@foreignFieldName orders
 @foreignKey (customer_id) references customers (id)|@fieldName customer|@foreignFieldName orders
+@foreignKey (payment_method_id) references payment_methods (id)|@fieldName paymentMethod
+@foreignKey (shipping_method_id) references shipping_methods (id)|@fieldName shippingMethod
 @ref tags to:Tag plural
 @refVia tags via:(id)->order_tags(order_id);(tag_id)->tags(id)
 An order of a customer.';
@@ -11311,6 +12871,12 @@ comment on column api_unstable.orders.paid_amount is 'Amount that the customer h
 comment on column api_unstable.orders.exchange_rate is 'Units of the order''s currency per unit of the default currency, for the tax on invoices. Null takes the rate of the day of delivery.';
 comment on column api_unstable.orders.exchange_rate_date is 'Day on which the exchange rate was published.';
 comment on column api_unstable.orders.exchange_rate_source is 'Publisher of the exchange rate, for example ecb.';
+comment on column api_unstable.orders.tax_status is '@notNull
+Whether prices are gross, net or tax-free.';
+comment on column api_unstable.orders.shipping_address is 'Shipping address: an object with the keys of FulfillmentOrder.shippingAddress, as the order was given it.';
+comment on column api_unstable.orders.billing_address is 'Billing address: an object with the same keys.';
+comment on column api_unstable.orders.payment_method_id is 'Id of the way to pay.';
+comment on column api_unstable.orders.shipping_method_id is 'Id of the way to ship.';
 
 create view api_unstable.payment_methods with (security_invoker=true) as
  SELECT id,
@@ -11322,7 +12888,9 @@ create view api_unstable.payment_methods with (security_invoker=true) as
     after_order_enabled,
     created_at,
     updated_at,
-    means_code
+    means_code,
+    name AS name_by_locale,
+    description AS description_by_locale
    FROM erp.payment_method;
 grant select on view api_unstable.payment_methods to service_api;
 comment on view api_unstable.payment_methods is '@primaryKey id
@@ -11349,6 +12917,183 @@ comment on column api_unstable.payment_methods.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.payment_methods.updated_at is 'When it was last changed; null when it never was.';
 comment on column api_unstable.payment_methods.means_code is 'Code of UNTDID 4461 on invoices (BT-81): 58 for a SEPA credit transfer, 68 for an online payment service. Null means that the parties agreed on it (ZZZ).';
+comment on column api_unstable.payment_methods.name_by_locale is 'The name in each language: an object from locale to text.';
+comment on column api_unstable.payment_methods.description_by_locale is 'The description in each language: an object from locale to text.';
+
+create view api_unstable.pick_list_lines with (security_invoker=true) as
+ SELECT id,
+    pick_list_id,
+    number,
+    pick_task_id,
+    fulfillment_order_line_item_id,
+    product_id,
+    batch_id,
+    bin_location_id,
+    stock_container_id,
+    quantity,
+    picked_quantity,
+    packed_quantity,
+    state,
+    short_at,
+    updated_at
+   FROM erp.pick_list_line;
+grant select on view api_unstable.pick_list_lines to service_api;
+comment on view api_unstable.pick_list_lines is '@primaryKey id
+@requiresScopes pick_lists:read
+@filters pick_list_id,pick_task_id,fulfillment_order_line_item_id,product_id,bin_location_id,batch_id,number
+@foreignKey (pick_list_id) references pick_lists (id)|@fieldName pickList|@foreignFieldName lines
+@foreignKey (pick_task_id) references pick_tasks (id)|@fieldName task|@foreignFieldName lines
+@foreignKey (fulfillment_order_line_item_id) references fulfillment_order_line_items (id)|@fieldName fulfillmentOrderLineItem
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (batch_id) references batches (id)|@fieldName batch
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+@foreignKey (stock_container_id) references stock_containers (id)|@fieldName stockContainer
+A line of a pick list: units of a product that are taken from one place for one line of a fulfillment
+order. The lines are in the order of the bins, and those that replace missing units come last.';
+comment on column api_unstable.pick_list_lines.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.pick_list_lines.pick_list_id is '@notNull
+@indexed
+@orders number
+The pick list.';
+comment on column api_unstable.pick_list_lines.number is '@notNull
+Place in the pick order, from 1. Lines that replace missing units come last.';
+comment on column api_unstable.pick_list_lines.pick_task_id is '@notNull
+@indexed
+@orders
+The fulfillment order on the list, with its container.';
+comment on column api_unstable.pick_list_lines.fulfillment_order_line_item_id is '@indexed
+@orders
+The line of the fulfillment order; null when it was deleted afterwards.';
+comment on column api_unstable.pick_list_lines.product_id is '@notNull
+@indexed
+@orders
+The product.';
+comment on column api_unstable.pick_list_lines.batch_id is '@indexed
+The batch to take; null for units without a batch.';
+comment on column api_unstable.pick_list_lines.bin_location_id is '@indexed
+The bin to take the units from; null for what lies elsewhere in the warehouse.';
+comment on column api_unstable.pick_list_lines.stock_container_id is '@indexed
+The container to take the units from; null for what lies in none.';
+comment on column api_unstable.pick_list_lines.quantity is '@notNull
+Units to pick there.';
+comment on column api_unstable.pick_list_lines.picked_quantity is '@notNull
+Units that were picked, and not put back.';
+comment on column api_unstable.pick_list_lines.packed_quantity is '@notNull
+Units of them that were packed into parcels.';
+comment on column api_unstable.pick_list_lines.state is '@notNull
+open while units are to be picked; picked; short when units were missing; dropped when the fulfillment order needs them no more.';
+comment on column api_unstable.pick_list_lines.short_at is 'When units were reported missing.';
+comment on column api_unstable.pick_list_lines.updated_at is 'When it was last changed.';
+
+create view api_unstable.pick_lists with (security_invoker=true) as
+ SELECT id,
+    number,
+    state,
+    warehouse_id,
+    assignee,
+    created_at,
+    updated_at,
+    started_at,
+    ended_at
+   FROM erp.pick_list;
+grant select on view api_unstable.pick_lists to service_api;
+comment on view api_unstable.pick_lists is '
+@primaryKey id
+@requiresScopes pick_lists:read
+@filters number,state,warehouse_id,created_at
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName pickLists
+A pick list: what one person takes out of the bins of a warehouse in one round, for several fulfillment
+orders.';
+comment on column api_unstable.pick_lists.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.pick_lists.number is '@notNull
+@indexed
+@orders
+Number of the pick list.';
+comment on column api_unstable.pick_lists.state is '@notNull
+@indexed
+@orders
+open until somebody starts; in_progress; completed when each of its fulfillment orders is packed or has left the list; cancelled when nothing was packed.';
+comment on column api_unstable.pick_lists.warehouse_id is '@notNull
+@indexed
+@orders
+The warehouse.';
+comment on column api_unstable.pick_lists.assignee is 'The person who picks, as free text.';
+comment on column api_unstable.pick_lists.created_at is '@notNull
+@indexed
+@orders
+When it was created.';
+comment on column api_unstable.pick_lists.updated_at is 'When it was last changed.';
+comment on column api_unstable.pick_lists.started_at is 'When picking began.';
+comment on column api_unstable.pick_lists.ended_at is 'When it was completed or cancelled.';
+
+create view api_unstable.pick_tasks with (security_invoker=true) as
+ SELECT id,
+    pick_list_id,
+    number,
+    fulfillment_order_id,
+    stock_container_id,
+    state,
+    ended_at
+   FROM erp.pick_task;
+grant select on view api_unstable.pick_tasks to service_api;
+comment on view api_unstable.pick_tasks is '@primaryKey id
+@requiresScopes pick_lists:read
+@filters pick_list_id,fulfillment_order_id,stock_container_id
+@foreignKey (pick_list_id) references pick_lists (id)|@fieldName pickList|@foreignFieldName tasks
+@foreignKey (fulfillment_order_id) references fulfillment_orders (id)|@fieldName fulfillmentOrder|@foreignFieldName pickTasks
+@foreignKey (stock_container_id) references stock_containers (id)|@fieldName stockContainer
+A fulfillment order on a pick list, with the container that its units are put into.';
+comment on column api_unstable.pick_tasks.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.pick_tasks.pick_list_id is '@notNull
+@indexed
+@orders number
+The pick list.';
+comment on column api_unstable.pick_tasks.number is '@notNull
+Number within the pick list, from 1.';
+comment on column api_unstable.pick_tasks.fulfillment_order_id is '@notNull
+@indexed
+@orders
+The fulfillment order.';
+comment on column api_unstable.pick_tasks.stock_container_id is '@indexed
+@orders
+The container that its units are put into; null when it was deleted afterwards.';
+comment on column api_unstable.pick_tasks.state is '@notNull
+open while its units are picked and packed; packed; dropped when the fulfillment order left the list without a parcel.';
+comment on column api_unstable.pick_tasks.ended_at is 'When it was packed or dropped.';
+
+create view api_unstable.product_gtins with (security_invoker=true) as
+ SELECT id,
+    product_id,
+    gtin,
+    quantity
+   FROM erp.product_gtin;
+grant select on view api_unstable.product_gtins to service_api;
+comment on view api_unstable.product_gtins is '
+@primaryKey id
+@requiresScopes products:read
+@filters product_id,gtin
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName gtins
+A further GTIN of a product, with the units that it stands for: of a case of 12, or of another
+manufacturer.';
+comment on column api_unstable.product_gtins.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.product_gtins.product_id is '@notNull
+@indexed
+@orders
+The product.';
+comment on column api_unstable.product_gtins.gtin is '@notNull
+@indexed
+@orders
+The GTIN, as 14 digits.';
+comment on column api_unstable.product_gtins.quantity is '@notNull
+Units of the product that the GTIN stands for.';
 
 create view api_unstable.product_images with (security_invoker=true) as
  SELECT product_id,
@@ -11385,15 +13130,18 @@ create view api_unstable.product_stock_location_configurations with (security_in
     reorder_point,
     stock_below_reorder_point,
     target_maximum_quantity,
-    product_id
+    product_id,
+    warehouse_id,
+    bin_location_id
    FROM erp.product_stock_location_configuration;
 grant select on view api_unstable.product_stock_location_configurations to service_api;
 comment on view api_unstable.product_stock_location_configurations is '@primaryKey id
 @requiresScopes product_stock_location_configurations:read
-@hidden product_id
 @nullable stock_below_reorder_point
 @filters *
-@foreignKey (product_id) references products (id)|@behavior -singularRelation:resource:single|@foreignFieldName stockLocationConfigurations|@noFilter
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stockLocationConfigurations|@noFilter
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
 When to refill a product at one place: a bin, or the part of a warehouse that has no bin.';
 comment on column api_unstable.product_stock_location_configurations.id is '@notNull
 @indexed
@@ -11403,9 +13151,13 @@ Stock at the place at which it is to be refilled.';
 comment on column api_unstable.product_stock_location_configurations.stock_below_reorder_point is 'Reorder point less the stock at the place; zero or negative when there is enough.';
 comment on column api_unstable.product_stock_location_configurations.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
 comment on column api_unstable.product_stock_location_configurations.product_id is '@notNull
-@behavior -*
 @indexed
-@orders';
+@orders
+Product that the settings are for.';
+comment on column api_unstable.product_stock_location_configurations.warehouse_id is '@indexed
+Warehouse, if it is the place: its part that has no bin.';
+comment on column api_unstable.product_stock_location_configurations.bin_location_id is '@indexed
+Bin, if it is the place.';
 
 create view api_unstable.product_supplier_configurations with (security_invoker=true) as
  SELECT id,
@@ -11421,7 +13173,8 @@ create view api_unstable.product_supplier_configurations with (security_invoker=
     supplier_is_default,
     delivery_time_days,
     created_at,
-    updated_at
+    updated_at,
+    units_per_pack
    FROM erp.product_supplier_configuration c;
 grant select on view api_unstable.product_supplier_configurations to service_api;
 comment on view api_unstable.product_supplier_configurations is '@primaryKey id
@@ -11455,6 +13208,7 @@ comment on column api_unstable.product_supplier_configurations.delivery_time_day
 comment on column api_unstable.product_supplier_configurations.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.product_supplier_configurations.updated_at is 'When it was last changed; null when it never was.';
+comment on column api_unstable.product_supplier_configurations.units_per_pack is 'Units of the product in a pack of the supplier; null when it sells single units.';
 
 create view api_unstable.product_tags with (security_invoker=true) as
  SELECT product_id,
@@ -11557,7 +13311,9 @@ create view api_unstable.products with (security_invoker=true) as
     pick_order,
     ARRAY( SELECT ROW(t.key, t.value ->> 'name'::text, t.value ->> 'description'::text)::api_unstable.product_translation AS "row"
            FROM jsonb_each(product.translations) t(key, value)
-          ORDER BY (t.key COLLATE "C")) AS translations
+          ORDER BY (t.key COLLATE "C")) AS translations,
+    tax_rate,
+    is_batch_managed
    FROM erp.product;
 grant select on view api_unstable.products to service_api;
 comment on view api_unstable.products is '
@@ -11625,6 +13381,10 @@ comment on column api_unstable.products.pick_order is '@enum pick_order
 Order in which units are picked. Null leaves it to the merchant, in erp.merchant.pick_order.';
 comment on column api_unstable.products.translations is '@notNull
 Name and description in other languages: an object from locale to an object of texts.';
+comment on column api_unstable.products.tax_rate is '@notNull
+Tax rate in percent.';
+comment on column api_unstable.products.is_batch_managed is '@notNull
+Whether every movement of the product must name batches.';
 
 create view api_unstable.quote_line_items with (security_invoker=true) as
  SELECT id,
@@ -11638,6 +13398,11 @@ create view api_unstable.quote_line_items with (security_invoker=true) as
     quantity,
     unit_price,
     total_price,
+    tax_rate,
+    tax_category,
+    exemption_code,
+    discount_reason,
+    unit_code,
     created_at,
     updated_at
    FROM erp.quote_line_item;
@@ -11671,6 +13436,11 @@ comment on column api_unstable.quote_line_items.quantity is '@notNull
 Units offered; always positive.';
 comment on column api_unstable.quote_line_items.unit_price is 'Price of one unit with tax, in the currency of the quote.';
 comment on column api_unstable.quote_line_items.total_price is 'Price of the line with tax, in the currency of the quote.';
+comment on column api_unstable.quote_line_items.tax_rate is 'Tax rate in percent.';
+comment on column api_unstable.quote_line_items.tax_category is 'Tax category of UNTDID 5305: S standard or reduced rate, Z zero rate, E exempt, AE reverse charge, K intra-Community supply, G export. Null follows from the tax rate and the tax status of the quote.';
+comment on column api_unstable.quote_line_items.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX. Null takes the code of the category.';
+comment on column api_unstable.quote_line_items.discount_reason is 'Reason why the total is less than the unit price times the quantity.';
+comment on column api_unstable.quote_line_items.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20. Null takes the product''s, or else C62: one.';
 comment on column api_unstable.quote_line_items.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.quote_line_items.updated_at is 'When it was last changed; null when it never was.';
@@ -11688,6 +13458,11 @@ create view api_unstable.quotes with (security_invoker=true) as
     tax_status,
     valid_until,
     comment,
+    shipping_address,
+    billing_address,
+    revision,
+    sent_at,
+    decline_reason,
     created_at,
     updated_at
    FROM erp.quote;
@@ -11709,7 +13484,7 @@ comment on column api_unstable.quotes.number is '@notNull
 @orders
 Number of the quote.';
 comment on column api_unstable.quotes.state is '@notNull
-draft, open, sent, accepted, declined or expired.';
+draft, open, sent, accepted, declined or expired. An open quote is complete and waits to be sent: other programs set it, for example after somebody approved it.';
 comment on column api_unstable.quotes.customer_id is '@indexed
 @orders
 Customer that the quote is for.';
@@ -11726,11 +13501,95 @@ Order that came of the quote.';
 comment on column api_unstable.quotes.amount_net is 'Total without tax, in the currency of the quote.';
 comment on column api_unstable.quotes.amount_total is 'Total with tax, in the currency of the quote.';
 comment on column api_unstable.quotes.tax_status is 'gross, net or tax-free.';
-comment on column api_unstable.quotes.valid_until is 'Until when the customer can accept.';
-comment on column api_unstable.quotes.comment is 'Free note.';
+comment on column api_unstable.quotes.valid_until is 'Until when the customer can accept; null until it is sent, unless somebody has set it.';
+comment on column api_unstable.quotes.comment is 'Free note, which no document shows.';
+comment on column api_unstable.quotes.shipping_address is 'Address that the goods are to go to: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.quotes.billing_address is 'Address that the quote and its invoice go to: an object with the same keys.';
+comment on column api_unstable.quotes.revision is '@notNull
+How often the quote was written: 1, and one more each time that it is changed after it was sent.';
+comment on column api_unstable.quotes.sent_at is 'When the quote was last sent.';
+comment on column api_unstable.quotes.decline_reason is 'Why the customer declined; null in other states.';
 comment on column api_unstable.quotes.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.quotes.updated_at is 'When it was last changed; null when it never was.';
+
+create view api_unstable.reorder_proposals with (security_invoker=true) as
+ SELECT 0 AS rank,
+    id AS product_id,
+    supplier_order_id AS warehouse_id,
+    false AS spans_warehouses,
+    ''::text AS reason,
+    0 AS quantity,
+    NULL::uuid AS supplier_id,
+    NULL::uuid AS currency_id,
+    NULL::numeric AS unit_price,
+    NULL::date AS order_until,
+    NULL::date AS runs_out_on,
+    0 AS "position",
+    0 AS stock,
+    0 AS held_quantity,
+    0 AS promised_quantity,
+    0 AS safety_stock,
+    0 AS on_order_quantity,
+    0 AS returning_quantity,
+    NULL::integer AS reorder_point,
+    0 AS fill_up_to,
+    NULL::integer AS min_purchase,
+    NULL::integer AS purchase_steps,
+    NULL::integer AS lead_time_days,
+    0 AS shipped_quantity
+   FROM erp.supplier_order_line_item l
+  WHERE false;
+grant select on view api_unstable.reorder_proposals to service_api;
+comment on view api_unstable.reorder_proposals is '
+@primaryKey rank,product_id,warehouse_id
+@requiresScopes allOf: supplier_orders:read stocks:read
+@behavior -query:resource:connection -node
+@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+@foreignKey (supplier_id) references suppliers (id)|@fieldName supplier
+@foreignKey (currency_id) references currencies (id)|@fieldName currency
+Units of a product that are to be bought, and why.';
+comment on column api_unstable.reorder_proposals.rank is '@notNull
+The place in the list, from 1.';
+comment on column api_unstable.reorder_proposals.product_id is '@notNull
+The product.';
+comment on column api_unstable.reorder_proposals.warehouse_id is '@notNull
+The warehouse that the units are to come to.';
+comment on column api_unstable.reorder_proposals.spans_warehouses is '@notNull
+Whether all figures are of all warehouses that sell together. They are unless a warehouse has a reorder point or a target for the product.';
+comment on column api_unstable.reorder_proposals.reason is '@notNull
+@enum reorder_reason
+Why the units are to be bought.';
+comment on column api_unstable.reorder_proposals.quantity is '@notNull
+Units to buy: from position up to fillUpTo, at least minPurchase, in purchaseSteps.';
+comment on column api_unstable.reorder_proposals.supplier_id is 'The default supplier, or else the active one that delivers fastest. Null if no active supplier sells it.';
+comment on column api_unstable.reorder_proposals.currency_id is 'The currency of the price.';
+comment on column api_unstable.reorder_proposals.unit_price is 'The supplier''s net price of one unit; null if there is none.';
+comment on column api_unstable.reorder_proposals.order_until is 'The last day to order, so that the goods come before runsOutOn. A past day says that they come too late. Null without shipments, or without a lead time.';
+comment on column api_unstable.reorder_proposals.runs_out_on is 'The day until which position lasts, if as much is shipped each day as lately. Null without shipments.';
+comment on column api_unstable.reorder_proposals."position" is '@notNull
+Units that can be sold or are on order: stock less heldQuantity, promisedQuantity and safetyStock, and with onOrderQuantity.';
+comment on column api_unstable.reorder_proposals.stock is '@notNull
+Units that are there.';
+comment on column api_unstable.reorder_proposals.held_quantity is '@notNull
+Units of them that cannot be sold.';
+comment on column api_unstable.reorder_proposals.promised_quantity is '@notNull
+Units that orders, fulfillment orders and reservations wait for, each once.';
+comment on column api_unstable.reorder_proposals.safety_stock is '@notNull
+Units that are kept back.';
+comment on column api_unstable.reorder_proposals.on_order_quantity is '@notNull
+Open units of supplier orders, drafts included. They count until their goods receipt is completed.';
+comment on column api_unstable.reorder_proposals.returning_quantity is '@notNull
+Units of the product that customers are sending back. They are not part of position, because nobody knows yet whether they can be sold.';
+comment on column api_unstable.reorder_proposals.reorder_point is 'The reorder point, of the warehouse or of the product; null if there is none.';
+comment on column api_unstable.reorder_proposals.fill_up_to is '@notNull
+The target, or else the reorder point and what is shipped within the lead time. At least one unit above the reorder point.';
+comment on column api_unstable.reorder_proposals.min_purchase is 'Least quantity that can be ordered.';
+comment on column api_unstable.reorder_proposals.purchase_steps is 'Quantities are ordered in multiples of this.';
+comment on column api_unstable.reorder_proposals.lead_time_days is 'Days from order to delivery: the product''s at this supplier, or else the supplier''s. Null if unknown.';
+comment on column api_unstable.reorder_proposals.shipped_quantity is '@notNull
+Units that were shipped in the period of the forecast.';
 
 create view api_unstable.return_order_documents with (security_invoker=true) as
  SELECT return_order_id,
@@ -11976,14 +13835,16 @@ create view api_unstable.sales_channels with (security_invoker=true) as
     country_id,
     currency_id,
     customer_group_id,
-    payment_method_id
+    payment_method_id,
+    technical_name,
+    name AS name_by_locale
    FROM erp.sales_channel;
 grant select on view api_unstable.sales_channels to service_api;
 comment on view api_unstable.sales_channels is '@primaryKey id
 @requiresScopes sales_channels:read
 @hidden country_id,currency_id,customer_group_id,payment_method_id
 @nullable name
-@filters id
+@filters id,technical_name
 @foreignKey (country_id) references countries (id)|@fieldName country|@foreignFieldName salesChannelDefaultAssignments
 @foreignKey (currency_id) references currencies (id)|@fieldName currency|@foreignFieldName salesChannelDefaultAssignments
 @foreignKey (customer_group_id) references customer_groups (id)|@fieldName customerGroup|@foreignFieldName salesChannels
@@ -12018,6 +13879,10 @@ comment on column api_unstable.sales_channels.payment_method_id is '@notNull
 @behavior -*
 @indexed
 @orders';
+comment on column api_unstable.sales_channels.technical_name is '@indexed
+Stable machine name, for example web_shop_de; unique, and null where there is none.';
+comment on column api_unstable.sales_channels.name_by_locale is '@notNull
+The name in each language: an object from locale to text.';
 
 create view api_unstable.salutations with (security_invoker=true) as
  SELECT id,
@@ -12056,6 +13921,9 @@ create view api_unstable.shipping_labels with (security_invoker=true) as
     tracking_url,
     document_url,
     weight_in_grams,
+    parcel_number,
+    failure,
+    cancellation_requested_at,
     fulfillment_order_id,
     order_id,
     cancelled_at,
@@ -12068,12 +13936,12 @@ comment on view api_unstable.shipping_labels is '@primaryKey id
 @filters *
 @foreignKey (fulfillment_order_id) references fulfillment_orders (id)|@fieldName fulfillmentOrder|@foreignFieldName shippingLabels|@noFilter
 @foreignKey (order_id) references orders (id)|@fieldName order
-A label that was bought from a carrier.';
+A label of a parcel: requested from a carrier, or made by it.';
 comment on column api_unstable.shipping_labels.id is '@notNull
 @indexed
 Global id.';
 comment on column api_unstable.shipping_labels.state is '@notNull
-created, cancelled or failed.';
+requested, created, cancelled or failed.';
 comment on column api_unstable.shipping_labels.type is '@notNull
 outgoing for parcels to customers, return for parcels from them.';
 comment on column api_unstable.shipping_labels.carrier_technical_name is '@notNull
@@ -12084,6 +13952,9 @@ Codes to follow the parcels by, as a JSON array of strings.';
 comment on column api_unstable.shipping_labels.tracking_url is 'Page of the carrier that shows where the parcel is.';
 comment on column api_unstable.shipping_labels.document_url is 'Address of the label as a file to print.';
 comment on column api_unstable.shipping_labels.weight_in_grams is 'Weight that was declared to the carrier, in grams.';
+comment on column api_unstable.shipping_labels.parcel_number is 'Number of the parcel within its request, from 1. Null on labels that other programs made.';
+comment on column api_unstable.shipping_labels.failure is 'Why the last call to the carrier brought nothing. Null after a success.';
+comment on column api_unstable.shipping_labels.cancellation_requested_at is 'When somebody requested the cancellation. The carrier has not confirmed it yet if the state is another than cancelled.';
 comment on column api_unstable.shipping_labels.fulfillment_order_id is '@indexed
 @orders
 Fulfillment order that the label was bought for.';
@@ -12094,6 +13965,38 @@ comment on column api_unstable.shipping_labels.cancelled_at is 'When the label w
 comment on column api_unstable.shipping_labels.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.shipping_labels.updated_at is 'When it was last changed; null when it never was.';
+
+create view api_unstable.shipping_methods with (security_invoker=true) as
+ SELECT id,
+    technical_name,
+    erp.localized(name::jsonb) AS name,
+    name AS name_by_locale,
+    active,
+    created_at,
+    updated_at
+   FROM erp.shipping_method;
+grant select on view api_unstable.shipping_methods to service_api;
+comment on view api_unstable.shipping_methods is '
+@primaryKey id
+@requiresScopes shipping_methods:read
+@nullable name
+@filters technical_name,active,created_at,updated_at
+A way to ship.';
+comment on column api_unstable.shipping_methods.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.shipping_methods.technical_name is '@notNull
+@indexed
+@orders
+Stable machine name, for example parcel; unique.';
+comment on column api_unstable.shipping_methods.name is 'Name of the way to ship, in the language of the request.';
+comment on column api_unstable.shipping_methods.name_by_locale is '@notNull
+The name in each language: an object from locale to text.';
+comment on column api_unstable.shipping_methods.active is '@notNull
+Whether customers are offered it.';
+comment on column api_unstable.shipping_methods.created_at is '@notNull
+When it was made.';
+comment on column api_unstable.shipping_methods.updated_at is 'When it was last changed; null when it never was.';
 
 create view api_unstable.sourcing_rules with (security_invoker=true) as
  SELECT id,
@@ -12267,6 +14170,48 @@ comment on column api_unstable.stock_card_lines.warehouse_id is 'The warehouse, 
 comment on column api_unstable.stock_card_lines.bin_location_id is 'The bin; null outside of bins, and once the bin was deleted.';
 comment on column api_unstable.stock_card_lines.former_place is 'The code of the bin or warehouse, if it was deleted since.';
 
+create view api_unstable.stock_containers with (security_invoker=true) as
+ SELECT id,
+    number,
+    sscc,
+    kind,
+    warehouse_id,
+    bin_location_id,
+    fulfillment_order_id,
+    created_at,
+    updated_at
+   FROM erp.stock_container;
+grant select on view api_unstable.stock_containers to service_api;
+comment on view api_unstable.stock_containers is '@primaryKey id
+@requiresScopes warehouses:read
+@columnEnum kind stock_container_kind
+@filters number,sscc,kind,warehouse_id,bin_location_id,fulfillment_order_id
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName stockContainers
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation|@foreignFieldName stockContainers
+@foreignKey (fulfillment_order_id) references fulfillment_orders (id)|@fieldName fulfillmentOrder|@foreignFieldName stockContainers
+A box, a tote or a pallet with a code. Its goods are in its warehouse, and move with it from bin to bin.';
+comment on column api_unstable.stock_containers.id is '@notNull
+@indexed
+Global id.';
+comment on column api_unstable.stock_containers.number is '@notNull
+@indexed
+@orders
+The code on the container.';
+comment on column api_unstable.stock_containers.sscc is '@indexed
+SSCC of the container, the number of GS1 for a logistic unit: 18 digits.';
+comment on column api_unstable.stock_containers.kind is '@notNull
+@enum stock_container_kind
+Kind of container: box, tote or pallet.';
+comment on column api_unstable.stock_containers.warehouse_id is '@indexed
+Warehouse that the container is in. Null only for old rows: their units count nowhere.';
+comment on column api_unstable.stock_containers.bin_location_id is '@indexed
+Bin of the warehouse that the container stands in; null outside of bins.';
+comment on column api_unstable.stock_containers.fulfillment_order_id is '@indexed
+Fulfillment order that the units in it are picked for; null when they are free.';
+comment on column api_unstable.stock_containers.created_at is '@notNull
+When the container was created.';
+comment on column api_unstable.stock_containers.updated_at is 'When the container was last changed; null if never.';
+
 create view api_unstable.stock_movement_batches with (security_invoker=true) as
  SELECT stock_movement_id,
     batch_id,
@@ -12326,8 +14271,6 @@ comment on view api_unstable.stock_movements is '@primaryKey id
 @followed transaction_id
 @hidden transaction_id
 @nullable sequence
-@gid source_stock_container_id StockContainer
-@gid destination_stock_container_id StockContainer
 @filters destination_bin_location_id,destination_goods_receipt_id,destination_order_id,destination_return_order_id,destination_stock_container_id,destination_warehouse_id,product_id,source_bin_location_id,source_goods_receipt_id,source_order_id,source_return_order_id,source_stock_container_id,source_warehouse_id,created_at,destination_location_type_technical_name,destination_special_stock_location_technical_name,source_location_type_technical_name,source_special_stock_location_technical_name,quantity,sequence
 @foreignKey (product_id) references products (id)|@fieldName product
 @foreignKey (source_warehouse_id) references warehouses (id)|@fieldName sourceWarehouse|@foreignFieldName sourceStockMovements
@@ -12340,6 +14283,8 @@ comment on view api_unstable.stock_movements is '@primaryKey id
 @foreignKey (destination_return_order_id) references return_orders (id)|@fieldName destinationReturnOrder|@foreignFieldName destinationStockMovements
 @foreignKey (source_goods_receipt_id) references goods_receipts (id)|@fieldName sourceGoodsReceipt|@foreignFieldName sourceStockMovements
 @foreignKey (destination_goods_receipt_id) references goods_receipts (id)|@fieldName destinationGoodsReceipt|@foreignFieldName destinationStockMovements
+@foreignKey (source_stock_container_id) references stock_containers (id)|@fieldName sourceStockContainer|@foreignFieldName sourceStockMovements
+@foreignKey (destination_stock_container_id) references stock_containers (id)|@fieldName destinationStockContainer|@foreignFieldName destinationStockMovements
 @foreignKey (booking_id) references stock_bookings (id)|@fieldName booking|@noFilter
 An entry in the ledger of stock: a positive quantity that moved from one place to another. Movements are never changed; they go only with their product.';
 comment on column api_unstable.stock_movements.id is '@notNull
@@ -12740,12 +14685,10 @@ create view api_unstable.stocks with (security_invoker=true) as
     updated_at
    FROM ledger.stock;
 grant select on view api_unstable.stocks to service_api;
-comment on view api_unstable.stocks is '
-@primaryKey id
+comment on view api_unstable.stocks is '@primaryKey id
 @requiresScopes stocks:read
 @aggregates quantity
 @groupBy product_id,warehouse_id,bin_location_id
-@gid stock_container_id StockContainer
 @filters *
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stocks
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName stocks
@@ -12753,6 +14696,7 @@ comment on view api_unstable.stocks is '
 @foreignKey (order_id) references orders (id)|@fieldName order
 @foreignKey (return_order_id) references return_orders (id)|@fieldName returnOrder|@foreignFieldName stocks
 @foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt|@foreignFieldName stocks
+@foreignKey (stock_container_id) references stock_containers (id)|@fieldName stockContainer|@foreignFieldName stocks
 How much of a product lies in one place.';
 comment on column api_unstable.stocks.id is '@notNull
 @indexed
@@ -12798,7 +14742,8 @@ create view api_unstable.stocktake_counts with (security_invoker=true) as
         END AS quantity,
     stocktake_count.counted_at,
     stocktake_count.counter_name,
-    stocktake_count.submitted_at
+    stocktake_count.submitted_at,
+    stocktake_count.stock_container_id
    FROM erp.stocktake_count
      CROSS JOIN LATERAL ( SELECT ( SELECT auth.has_scope(VARIADIC ARRAY['stocktake_results:read'::text]) AS has_scope) OR stocktake_count.credential_id = (( SELECT NULLIF(current_setting('service.credential_id'::text, true), ''::text)::uuid AS "nullif")) AS is_own) o;
 grant select on view api_unstable.stocktake_counts to service_api;
@@ -12809,6 +14754,7 @@ comment on view api_unstable.stocktake_counts is '
 @foreignKey (sheet_id) references stocktake_sheets (id)|@fieldName sheet|@foreignFieldName counts
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
 @foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+@foreignKey (stock_container_id) references stock_containers (id)|@fieldName stockContainer
 @foreignKey (product_id) references products (id)|@fieldName product
 @foreignKey (batch_id) references batches (id)|@fieldName batch
 A line of a sheet: what to count, and what was counted. It shows no expected units.';
@@ -12835,6 +14781,8 @@ comment on column api_unstable.stocktake_counts.quantity is 'Units that were cou
 comment on column api_unstable.stocktake_counts.counted_at is 'When the units were counted.';
 comment on column api_unstable.stocktake_counts.counter_name is 'The person who counted, as the client says.';
 comment on column api_unstable.stocktake_counts.submitted_at is 'When the count arrived.';
+comment on column api_unstable.stocktake_counts.stock_container_id is '@indexed
+The container, if it is one.';
 
 create view api_unstable.stocktake_line_values with (security_invoker=true) as
  SELECT id AS line_id,
@@ -12891,7 +14839,8 @@ create view api_unstable.stocktake_lines with (security_invoker=true) as
     approved_at,
     approved_by,
     booked_difference,
-    stock_movement_id
+    stock_movement_id,
+    stock_container_id
    FROM erp.stocktake_line;
 grant select on view api_unstable.stocktake_lines to service_api;
 comment on view api_unstable.stocktake_lines is '
@@ -12904,6 +14853,7 @@ comment on view api_unstable.stocktake_lines is '
 @foreignKey (stocktake_id) references stocktakes (id)|@fieldName stocktake|@foreignFieldName lines
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
 @foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+@foreignKey (stock_container_id) references stock_containers (id)|@fieldName stockContainer
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stocktakeLines
 @foreignKey (batch_id) references batches (id)|@fieldName batch
 @foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
@@ -12946,6 +14896,8 @@ comment on column api_unstable.stocktake_lines.approved_at is 'When it was appro
 comment on column api_unstable.stocktake_lines.approved_by is 'Credential that approved it.';
 comment on column api_unstable.stocktake_lines.booked_difference is 'Units that were booked, negative if some were missing. Null if a later count made this one obsolete, and for positions without a product.';
 comment on column api_unstable.stocktake_lines.stock_movement_id is 'The movement that corrected the ledger.';
+comment on column api_unstable.stocktake_lines.stock_container_id is '@indexed
+The container, if the position is in one.';
 
 create view api_unstable.stocktake_scopes with (security_invoker=true) as
  SELECT id,
@@ -13622,13 +15574,14 @@ CREATE OR REPLACE FUNCTION api_unstable.batches_upsert(input api_unstable.batche
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (
-    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null, null
   )::api_unstable.batches_upsert_payload
   from mutation.upserted(erp.upsert_batches(changes -> 'batches', input.partial)) d
 $function$;
 grant execute on function api_unstable.batches_upsert(api_unstable.batches_upsert_input,jsonb) to service_writer;
 comment on function api_unstable.batches_upsert(api_unstable.batches_upsert_input,jsonb) is '@requiresScopes batches:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+@warnings STOCK_PROMISED
 Makes batches and changes those that are there, known by their id, or by product and number. Rows that say nothing new change nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.bin_location_create(input api_unstable.bin_location_create_input)
@@ -13660,6 +15613,20 @@ comment on function api_unstable.bin_location_delete(api_unstable.bin_location_d
 @userErrors NOT_FOUND WAREHOUSE_NOT_EMPTY
 Deletes an empty bin. Movements of stock that passed through it are kept; they no longer name it.';
 
+CREATE OR REPLACE FUNCTION api_unstable.bin_location_move(input api_unstable.bin_location_move_input)
+ RETURNS api_unstable.bin_location_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.move_bin_location(input.id, input.warehouse_id), null, null)
+    ::api_unstable.bin_location_payload
+$function$;
+grant execute on function api_unstable.bin_location_move(api_unstable.bin_location_move_input) to service_writer;
+comment on function api_unstable.bin_location_move(api_unstable.bin_location_move_input) is '@requiresScopes warehouses:write
+@userErrors NOT_FOUND NOT_EDITABLE NOT_UNIQUE TOO_MANY_LINES
+@warnings STOCK_PROMISED PRODUCT_HAS_VARIANTS
+Moves a bin to another warehouse, with the goods in it: up to 250 products and batches. They are booked by the process api_relocation. Stock in the past stays in the warehouse in which the bin stood then. Reservations that name the bin stay in the former warehouse, without a bin.';
+
 CREATE OR REPLACE FUNCTION api_unstable.bin_location_update(input api_unstable.bin_location_update_input, changes jsonb)
  RETURNS api_unstable.bin_location_payload
  LANGUAGE sql
@@ -13674,6 +15641,22 @@ comment on function api_unstable.bin_location_update(api_unstable.bin_location_u
 @warnings STOCK_PROMISED
 Changes a bin. If it is no longer sellable, its units are no longer available. The call succeeds even if
 orders wait for the units, and then has the warning STOCK_PROMISED.';
+
+CREATE OR REPLACE FUNCTION api_unstable.bin_locations_upsert(input api_unstable.bin_locations_upsert_input, changes jsonb)
+ RETURNS api_unstable.bin_locations_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null, null
+  )::api_unstable.bin_locations_upsert_payload
+  from mutation.upserted(erp.upsert_bin_locations(changes -> 'bin_locations', input.partial)) d
+$function$;
+grant execute on function api_unstable.bin_locations_upsert(api_unstable.bin_locations_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.bin_locations_upsert(api_unstable.bin_locations_upsert_input,jsonb) is '@requiresScopes bin_locations:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+@warnings STOCK_PROMISED
+Creates and updates bins. The call succeeds even if orders wait for units in a bin that is no longer sellable, and then has the warning STOCK_PROMISED.';
 
 CREATE OR REPLACE FUNCTION api_unstable.bulk_operation_cancel(input api_unstable.bulk_operation_cancel_input)
  RETURNS api_unstable.bulk_operation_cancel_payload
@@ -13698,7 +15681,22 @@ $function$;
 grant execute on function api_unstable.bulk_operation_run(api_unstable.bulk_operation_run_input) to service_writer;
 comment on function api_unstable.bulk_operation_run(api_unstable.bulk_operation_run_input) is '@requiresScopes bulk_operations:write
 @userErrors INVALID OUT_OF_RANGE SCOPE_MISSING
-Exports all rows of a list to a file, in the background. The file is a snapshot of one moment. It has a line for each row, and a line with __parentId for each row of nested lists.';
+Exports all rows of a list to a file, in the background. The file is a snapshot of one moment. It has a line for each row, and a line with __parentId for each row of nested lists, unless the format is import or import_csv.';
+
+CREATE OR REPLACE FUNCTION api_unstable.customer_groups_upsert(input api_unstable.customer_groups_upsert_input, changes jsonb)
+ RETURNS api_unstable.customer_groups_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.customer_groups_upsert_payload
+  from mutation.upserted(mutation.upsert('erp.customer_group', 'customer_groups', changes -> 'customer_groups', input.partial, '{technical_name}')) d
+$function$;
+grant execute on function api_unstable.customer_groups_upsert(api_unstable.customer_groups_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.customer_groups_upsert(api_unstable.customer_groups_upsert_input,jsonb) is '@requiresScopes customer_groups:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Creates and updates customer groups, known by their id or technicalName.';
 
 CREATE OR REPLACE FUNCTION api_unstable.customers_upsert(input api_unstable.customers_upsert_input, changes jsonb)
  RETURNS api_unstable.customers_upsert_payload
@@ -13721,8 +15719,9 @@ CREATE OR REPLACE FUNCTION api_unstable.document_create(input api_unstable.docum
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (
-    erp.create_order_document(
-      input.order_id, input.document_type, input.fulfillment_ids, input.referenced_document_id,
+    erp.create_document_of(
+      input.order_id, input.quote_id, input.supplier_order_id, input.document_type, input.fulfillment_ids,
+      input.referenced_document_id,
       case when input.lines is not null then array(
         select row (l.order_line_item_id, l.quantity, l.amount)::erp.credit_line
         from unnest(input.lines) with ordinality l order by l.ordinality
@@ -13735,7 +15734,19 @@ grant execute on function api_unstable.document_create(api_unstable.document_cre
 comment on function api_unstable.document_create(api_unstable.document_create_input) is '@requiresScopes documents:write orders:write
 @userErrors NOT_FOUND REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES
 @warnings DOCUMENT_INCOMPLETE
-Makes a document of an order after it was shipped. An invoice charges what was shipped and what no other invoice charges; with the first go the lines that are no products, such as the costs of shipping. An order without goods is charged as it is. A storno cancels an invoice: what it charged can be invoiced again. A credit_note gives the money of an invoice back, of the whole or of lines, and what it charged is not charged again. An invoice is taken back once: by a storno, or by credit notes up to its total. A prepayment charges an amount before the shipment; invoices deduct it once it is paid.';
+Makes a document of an order after it was shipped, of a quote or of a supplier order. An invoice charges what was shipped and what no other invoice charges; with the first go the lines that are no products, such as the costs of shipping. An order without goods is charged as it is. A storno cancels an invoice: what it charged can be invoiced again. A credit_note gives the money of an invoice back, of the whole or of lines, and what it charged is not charged again. An invoice is taken back once: by a storno, or by credit notes up to its total. A prepayment charges an amount before the shipment; invoices deduct it once it is paid. A quote and a supplier order have one document for each state in which they were sent; until then it is a draft.';
+
+CREATE OR REPLACE FUNCTION api_unstable.document_update(input api_unstable.document_update_input)
+ RETURNS api_unstable.document_update_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.mark_document(input.id, input.sent), null)::api_unstable.document_update_payload
+$function$;
+grant execute on function api_unstable.document_update(api_unstable.document_update_input) to service_writer;
+comment on function api_unstable.document_update(api_unstable.document_update_input) is '@requiresScopes documents:write orders:write
+@userErrors NOT_FOUND
+Notes that a document was sent, or takes the note back. Nothing else of a document can be changed: an invoice is corrected by a credit_note or a storno of documentCreate, sent or not.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_cancel(input api_unstable.fulfillment_cancel_input)
  RETURNS api_unstable.fulfillment_cancel_payload
@@ -13769,13 +15780,16 @@ AS $function$
     ) end,
     array(
       select row (
-        l.ordinality, p.ordinality, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, p.batch_id
+        l.ordinality, p.ordinality,
+        case when (p.place).stock_container_id is null then (p.place).warehouse_id end,
+        case when (p.place).stock_container_id is null then (p.place).bin_location_id end,
+        p.quantity, p.batch_id
       )::erp.shipping_place
       from unnest(input.lines) with ordinality l
       cross join unnest(l.places) with ordinality p
       order by l.ordinality, p.ordinality
     ),
-    input.tracking_codes, input.comment, input.documents
+    input.tracking_codes, input.comment, input.documents, input.process_type
   ) s
 $function$;
 grant execute on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) to service_writer;
@@ -13923,7 +15937,9 @@ AS $function$
   select row (input.id, b.stock_movements, b.stocks, null, null)::api_unstable.goods_receipt_booking_payload
   from erp.complete_goods_receipt(input.id, array(
     select row (
-      p.ordinality, p.goods_receipt_line_item_id, (p.place).warehouse_id, (p.place).bin_location_id,
+      p.ordinality, p.goods_receipt_line_item_id,
+      case when (p.place).stock_container_id is null then (p.place).warehouse_id end,
+      case when (p.place).stock_container_id is null then (p.place).bin_location_id end,
       p.quantity
     )::erp.placement
     from unnest(input.put_away) with ordinality p order by p.ordinality
@@ -13941,7 +15957,9 @@ CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_create(input api_unstable.
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.create_goods_receipt(changes - '{line_items,supplier_order_ids}'::text[], array(
-    select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id,
+    select row (l.id, l.product_id, erp.units_of_line(l.ordinality, l.product_id, l.quantity, l.packs,
+        erp.supplier_of_line(input.supplier_id, l.supplier_order_id,
+          l.supplier_order_line_item_id)), l.batch_id, l.batch_number, l.supplier_order_line_item_id,
       l.supplier_order_id, coalesce(l.return_order_line_item_id, l.return_order_id),
       l.unit_price, l.tax_rate, l.planned_disposal_quantity,
         l.destination_bin_location_id)::erp.goods_receipt_line
@@ -13974,7 +15992,10 @@ CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_line_items_set(input api_u
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.set_lines_of_goods_receipt(input.id, array(
-    select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id,
+    select row (l.id, l.product_id, erp.units_of_line(l.ordinality, l.product_id, l.quantity, l.packs,
+        erp.supplier_of_line((select r.supplier_id from erp.goods_receipt r where r.id = input.id),
+          l.supplier_order_id, l.supplier_order_line_item_id)), l.batch_id, l.batch_number,
+      l.supplier_order_line_item_id,
       l.supplier_order_id, coalesce(l.return_order_line_item_id, l.return_order_id),
       l.unit_price, l.tax_rate, l.planned_disposal_quantity,
         l.destination_bin_location_id)::erp.goods_receipt_line
@@ -13986,6 +16007,21 @@ comment on function api_unstable.goods_receipt_line_items_set(api_unstable.goods
 @userErrors NOT_FOUND NOT_EDITABLE INVALID OUT_OF_RANGE NOT_UNIQUE BATCH_MISMATCH TOO_MANY_LINES SUPPLIER_MISMATCH
 @warnings SURPLUS ORDER_CANCELLED PRICE_CONVERTED
 Replaces the lines of a goods receipt that is not approved yet, and recomputes its totals. Lines are listed in the order of the input, except existing lines that swap places. A receipt without a supplier takes the supplier of the supplier orders that its lines name.';
+
+CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_prices_set(input api_unstable.goods_receipt_prices_set_input)
+ RETURNS api_unstable.goods_receipt_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.set_prices_of_goods_receipt(input.id, array(
+    select jsonb_populate_record(null::erp.goods_receipt_line, to_jsonb(l) - 'ordinality')
+    from unnest(input.line_items) with ordinality l order by l.ordinality
+  )), null, null)::api_unstable.goods_receipt_payload
+$function$;
+grant execute on function api_unstable.goods_receipt_prices_set(api_unstable.goods_receipt_prices_set_input) to service_writer;
+comment on function api_unstable.goods_receipt_prices_set(api_unstable.goods_receipt_prices_set_input) is '@requiresScopes goods_receipts:write
+@userErrors NOT_FOUND REQUIRED NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES PERIOD_CLOSED
+Sets prices of a goods receipt, also of a completed one, as when the invoice differs from the order. The value of the stock and of what has left it follows. Prices that a closed stock valuation report counts are final.';
 
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_start(input api_unstable.goods_receipt_start_input)
  RETURNS api_unstable.goods_receipt_payload
@@ -14013,6 +16049,21 @@ comment on function api_unstable.goods_receipt_update(api_unstable.goods_receipt
 @userErrors NOT_FOUND NOT_EDITABLE REQUIRED INVALID OUT_OF_RANGE CURRENCY_FACTOR_LOCKED SUPPLIER_MISMATCH
 Changes a goods receipt. Once it is approved, only the comment and the exchange rate can be changed.';
 
+CREATE OR REPLACE FUNCTION api_unstable.goods_receipts_upsert(input api_unstable.goods_receipts_upsert_input, changes jsonb)
+ RETURNS api_unstable.goods_receipts_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.goods_receipts_upsert_payload
+  from mutation.upserted(erp.import_goods_receipts(changes -> 'goods_receipts', input.partial)) d
+$function$;
+grant execute on function api_unstable.goods_receipts_upsert(api_unstable.goods_receipts_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.goods_receipts_upsert(api_unstable.goods_receipts_upsert_input,jsonb) is '@requiresScopes goods_receipts:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES BATCH_MISMATCH BATCH_REQUIRED SUPPLIER_MISMATCH SERIAL_NUMBER_IN_STOCK
+Books goods that have come, by rows of a file, which can be sent again. Each receipt is created with its own number, approved and completed at once, by the process csv_import_incoming. Bulk imports of goods_receipts run it.';
+
 CREATE OR REPLACE FUNCTION api_unstable.landed_cost_allocate(input api_unstable.landed_cost_allocate_input)
  RETURNS api_unstable.landed_cost_allocate_payload
  LANGUAGE sql
@@ -14027,6 +16078,22 @@ grant execute on function api_unstable.landed_cost_allocate(api_unstable.landed_
 comment on function api_unstable.landed_cost_allocate(api_unstable.landed_cost_allocate_input) is '@requiresScopes valuation:write
 @userErrors NOT_FOUND INVALID INVALID_STATE_TRANSITION OUT_OF_RANGE PRICE_MISSING TOO_MANY_LINES PERIOD_CLOSED
 Divides freight, customs or other costs of purchase among the products of a goods receipt. What is still in stock becomes worth more; the part of units that have left is cost of goods of the open period.';
+
+CREATE OR REPLACE FUNCTION api_unstable.locations_upsert(input api_unstable.locations_upsert_input, changes jsonb)
+ RETURNS api_unstable.locations_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null, null
+  )::api_unstable.locations_upsert_payload
+  from mutation.upserted(erp.upsert_locations(changes -> 'locations', input.partial)) d
+$function$;
+grant execute on function api_unstable.locations_upsert(api_unstable.locations_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.locations_upsert(api_unstable.locations_upsert_input,jsonb) is '@requiresScopes locations:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+@warnings FULFILLMENT_ORDERS_OPEN
+Creates and updates locations that orders are fulfilled from, of warehouses and external ones.';
 
 CREATE OR REPLACE FUNCTION api_unstable.order_cancel(input api_unstable.order_cancel_input)
  RETURNS api_unstable.order_cancel_payload
@@ -14075,7 +16142,8 @@ CREATE OR REPLACE FUNCTION api_unstable.order_shipment_complete(input api_unstab
 AS $function$
 declare
   done constant erp.shipment := erp.complete_shipment(
-    input.order_id, input.tracking_codes, input.documents, input.comment, input.warehouse_id
+    input.order_id, input.tracking_codes, input.documents, input.comment, input.warehouse_id,
+    input.process_type
   );
 begin
   return row (done.order_id, done.fulfillments, done.fulfillment_orders, done.stock_movements,
@@ -14129,6 +16197,159 @@ grant execute on function api_unstable.orders_upsert(api_unstable.orders_upsert_
 comment on function api_unstable.orders_upsert(api_unstable.orders_upsert_input,jsonb) is '@requiresScopes orders:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE OVER_FULFILLMENT TOO_MANY_LINES
 Creates and updates orders. A row is matched by id, by storefrontId and sales channel, or by number. Units that are shipped, assigned to a fulfillment order or invoiced stay: a line keeps at least these units, and its product. Lines of completed and cancelled orders don''t change. Rows without a change write nothing.';
+
+CREATE OR REPLACE FUNCTION api_unstable.payment_methods_upsert(input api_unstable.payment_methods_upsert_input, changes jsonb)
+ RETURNS api_unstable.payment_methods_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.payment_methods_upsert_payload
+  from mutation.upserted(erp.upsert_payment_methods(changes -> 'payment_methods', input.partial)) d
+$function$;
+grant execute on function api_unstable.payment_methods_upsert(api_unstable.payment_methods_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.payment_methods_upsert(api_unstable.payment_methods_upsert_input,jsonb) is '@requiresScopes payment_methods:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE REFERENCE_IN_USE TOO_MANY_LINES
+Creates and updates payment methods, known by their id or technicalName. The default of a sales channel stays active.';
+
+CREATE OR REPLACE FUNCTION api_unstable.pick_list_cancel(input api_unstable.pick_list_cancel_input)
+ RETURNS api_unstable.pick_list_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (c.list_id, c.stock_movements, null)::api_unstable.pick_list_payload
+  from erp.cancel_pick_list(input.id, input.pick_task_ids, input.comment) c
+$function$;
+grant execute on function api_unstable.pick_list_cancel(api_unstable.pick_list_cancel_input) to service_writer;
+comment on function api_unstable.pick_list_cancel(api_unstable.pick_list_cancel_input) is '@requiresScopes pick_lists:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION OUT_OF_RANGE INSUFFICIENT_STOCK
+Takes fulfillment orders off a pick list. What was picked for them, and is not packed, is booked back into the bins that it came from. Fulfillment orders of which nothing was shipped are open again.';
+
+CREATE OR REPLACE FUNCTION api_unstable.pick_list_line_confirm(input api_unstable.pick_list_line_confirm_input)
+ RETURNS api_unstable.pick_list_line_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.confirm_pick(input.id, jsonb_populate_record(null::erp.scanned_code, input.code),
+    jsonb_populate_record(null::erp.scanned_code, input.container_code), input.quantity
+  ), null)::api_unstable.pick_list_line_payload
+$function$;
+grant execute on function api_unstable.pick_list_line_confirm(api_unstable.pick_list_line_confirm_input) to service_writer;
+comment on function api_unstable.pick_list_line_confirm(api_unstable.pick_list_line_confirm_input) is '@requiresScopes pick_lists:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED UNKNOWN_CODE WRONG_PRODUCT BATCH_MISMATCH WRONG_CONTAINER OVER_FULFILLMENT OUT_OF_RANGE BATCH_HELD BATCH_EXPIRED BIN_NOT_SELLABLE INVALID INSUFFICIENT_STOCK
+Confirms units of a line of a pick list by a scanned code. Books them from their place into the container by the process relocation. Give each scan an idempotency key, so that a repeated call counts once.';
+
+CREATE OR REPLACE FUNCTION api_unstable.pick_list_line_short(input api_unstable.pick_list_line_short_input)
+ RETURNS api_unstable.pick_list_line_short_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (s.line_id, s.replacements, s.missing, null)::api_unstable.pick_list_line_short_payload
+  from erp.report_short(input.id) s
+$function$;
+grant execute on function api_unstable.pick_list_line_short(api_unstable.pick_list_line_short_input) to service_writer;
+comment on function api_unstable.pick_list_line_short(api_unstable.pick_list_line_short_input) is '@requiresScopes pick_lists:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED
+Reports that a place lacks the units of a line that are still open. Adds lines for other places to the list. What no place has stays open in the fulfillment order. Until the place is counted, pick lists take nothing from there, and cycleCountProposals begins with it.';
+
+CREATE OR REPLACE FUNCTION api_unstable.pick_list_pack(input api_unstable.pick_list_pack_input)
+ RETURNS api_unstable.pick_list_pack_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.pick_task_id, s.fulfillments, s.fulfillment_orders[1], s.stock_movements,
+    null)::api_unstable.pick_list_pack_payload
+  from erp.pack_pick_task(input.pick_task_id, to_jsonb(input.parcels), input.comment) s
+$function$;
+grant execute on function api_unstable.pick_list_pack(api_unstable.pick_list_pack_input) to service_writer;
+comment on function api_unstable.pick_list_pack(api_unstable.pick_list_pack_input) is '@requiresScopes pick_lists:write
+@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION INVALID OVER_FULFILLMENT NOT_UNIQUE REQUIRED OUT_OF_RANGE TOO_MANY_LINES BATCH_HELD BATCH_EXPIRED INSUFFICIENT_STOCK
+Packs what was picked for a fulfillment order into parcels. Each becomes a fulfillment, as by fulfillmentCreate, and its units leave from the container. When all is packed, the container is free again. What could not be picked stays open, and can be planned again.';
+
+CREATE OR REPLACE FUNCTION api_unstable.pick_list_start(input api_unstable.pick_list_start_input)
+ RETURNS api_unstable.pick_list_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.start_pick_list(input.id, input.assignee), '{}', null)::api_unstable.pick_list_payload
+$function$;
+grant execute on function api_unstable.pick_list_start(api_unstable.pick_list_start_input) to service_writer;
+comment on function api_unstable.pick_list_start(api_unstable.pick_list_start_input) is '@requiresScopes pick_lists:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION OUT_OF_RANGE
+Starts a pick list. Its fulfillment orders are in progress from now on, except those on hold.';
+
+CREATE OR REPLACE FUNCTION api_unstable.pick_lists_create(input api_unstable.pick_lists_create_input)
+ RETURNS api_unstable.pick_lists_create_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.create_pick_lists(input.warehouse_id, input.fulfillment_order_ids, array(
+    select row (l.assignee, l.stock_container_ids)::erp.pick_round
+    from unnest(input.lists) with ordinality l order by l.ordinality
+  ), input.orders_per_list), null, null)::api_unstable.pick_lists_create_payload
+$function$;
+grant execute on function api_unstable.pick_lists_create(api_unstable.pick_lists_create_input) to service_writer;
+comment on function api_unstable.pick_lists_create(api_unstable.pick_lists_create_input) is '@requiresScopes pick_lists:write
+@userErrors NOT_FOUND NOT_UNIQUE EXTERNALLY_MANAGED INVALID ON_HOLD INVALID_STATE_TRANSITION ON_PICK_LIST CONTAINER_IN_USE TOO_MANY_LINES OUT_OF_RANGE REQUIRED INSUFFICIENT_STOCK
+@warnings NOT_PLANNED
+Plans a wave: pick lists of fulfillment orders of one warehouse. Their lines name bins and batches in the pick order of each product. No other pick list, shipment or reservation of a bin or a batch gets these units. Units that the warehouse has not free stay unplanned, with a warning.';
+
+CREATE OR REPLACE FUNCTION api_unstable.pick_lists_progress(list api_unstable.pick_lists)
+ RETURNS api_unstable.pick_list_progress
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ROW((count(*))::integer, (count(*) FILTER (WHERE (l.state = 'open'::text)))::integer, (COALESCE(sum(l.quantity) FILTER (WHERE (l.state <> 'dropped'::text)), (0)::bigint))::integer, (COALESCE(sum(l.picked_quantity), (0)::bigint))::integer, (COALESCE(sum(l.packed_quantity), (0)::bigint))::integer)::api_unstable.pick_list_progress AS "row"
+    FROM api_unstable.pick_list_lines l
+   WHERE (l.pick_list_id = (pick_lists_progress.list).id);
+END;
+grant execute on function api_unstable.pick_lists_progress(api_unstable.pick_lists) to service_api;
+grant execute on function api_unstable.pick_lists_progress(api_unstable.pick_lists) to service_writer;
+comment on function api_unstable.pick_lists_progress(api_unstable.pick_lists) is '
+@requiresScopes pick_lists:read
+How far people have picked and packed.';
+
+CREATE OR REPLACE FUNCTION api_unstable.product_gtins_set(input api_unstable.product_gtins_set_input)
+ RETURNS api_unstable.product_gtins_set_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.set_product_gtins(input.product_id,
+    array(select g.gtin from unnest(input.gtins) with ordinality g order by g.ordinality),
+    array(select coalesce(g.quantity, 1) from unnest(input.gtins) with ordinality g order by g.ordinality)
+  ), null)::api_unstable.product_gtins_set_payload
+$function$;
+grant execute on function api_unstable.product_gtins_set(api_unstable.product_gtins_set_input) to service_writer;
+comment on function api_unstable.product_gtins_set(api_unstable.product_gtins_set_input) is '@requiresScopes products:write
+@userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES
+Replaces the further GTINs of a product, by which pick lists know it when they are scanned.';
+
+CREATE OR REPLACE FUNCTION api_unstable.product_stock_location_configurations_upsert(input api_unstable.product_stock_location_configurations_upsert_input, changes jsonb)
+ RETURNS api_unstable.product_stock_location_configurations_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.product_stock_location_configurations_upsert_payload
+  from mutation.upserted(erp.upsert_product_stock_location_configurations(changes -> 'product_stock_location_configurations', input.partial)) d
+$function$;
+grant execute on function api_unstable.product_stock_location_configurations_upsert(api_unstable.product_stock_location_configurations_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.product_stock_location_configurations_upsert(api_unstable.product_stock_location_configurations_upsert_input,jsonb) is '@requiresScopes product_stock_location_configurations:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+Sets when to refill products at single places: bins, or parts of warehouses that have no bin. A configuration stays with its product and place.';
+
+CREATE OR REPLACE FUNCTION api_unstable.product_stock_location_configurations_warehouse_code(configuration api_unstable.product_stock_location_configurations)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT w.code FROM api_unstable.warehouses w WHERE (w.id = COALESCE((product_stock_location_configurations_warehouse_code.configuration).warehouse_id, (SELECT b.warehouse_id FROM api_unstable.bin_locations b WHERE (b.id = (product_stock_location_configurations_warehouse_code.configuration).bin_location_id)))));
+grant execute on function api_unstable.product_stock_location_configurations_warehouse_code(api_unstable.product_stock_location_configurations) to service_api;
+grant execute on function api_unstable.product_stock_location_configurations_warehouse_code(api_unstable.product_stock_location_configurations) to service_writer;
+comment on function api_unstable.product_stock_location_configurations_warehouse_code(api_unstable.product_stock_location_configurations) is '
+@requiresScopes warehouses:read
+Code of the warehouse, also of a bin.';
 
 CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configuration_create(input api_unstable.product_supplier_configuration_create_input, changes jsonb)
  RETURNS api_unstable.product_supplier_configuration_payload
@@ -14188,6 +16409,34 @@ comment on function api_unstable.product_supplier_configuration_update(api_unsta
 @userErrors NOT_FOUND REQUIRED OUT_OF_RANGE NOT_UNIQUE
 Changes the terms on which a supplier sells a product.';
 
+CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configurations_currency_purchase_prices(configuration api_unstable.product_supplier_configurations)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (unnest((product_supplier_configurations_currency_purchase_prices.configuration).purchase_prices) p(currency_id, net, gross, linked) JOIN api_unstable.currencies c ON ((c.id = p.currency_id))));
+grant execute on function api_unstable.product_supplier_configurations_currency_purchase_prices(api_unstable.product_supplier_configurations) to service_api;
+grant execute on function api_unstable.product_supplier_configurations_currency_purchase_prices(api_unstable.product_supplier_configurations) to service_writer;
+comment on function api_unstable.product_supplier_configurations_currency_purchase_prices(api_unstable.product_supplier_configurations) is '
+@notNull
+@requiresScopes currencies:read
+The prices of purchasePrices, with the codes of their currencies instead of ids: a list of objects in the
+form that upserts take.';
+
+CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configurations_upsert(input api_unstable.product_supplier_configurations_upsert_input, changes jsonb)
+ RETURNS api_unstable.product_supplier_configurations_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.product_supplier_configurations_upsert_payload
+  from mutation.upserted(erp.upsert_product_supplier_configurations(changes -> 'product_supplier_configurations', input.partial)) d
+$function$;
+grant execute on function api_unstable.product_supplier_configurations_upsert(api_unstable.product_supplier_configurations_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.product_supplier_configurations_upsert(api_unstable.product_supplier_configurations_upsert_input,jsonb) is '@requiresScopes product_supplier_configurations:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+Sets how suppliers sell products: their numbers, quantities, times and prices, and which supplier is the default of a product.';
+
 CREATE OR REPLACE FUNCTION api_unstable.product_warehouse_configuration_set(input api_unstable.product_warehouse_configuration_set_input, changes jsonb)
  RETURNS api_unstable.product_warehouse_configuration_payload
  LANGUAGE sql
@@ -14201,6 +16450,21 @@ grant execute on function api_unstable.product_warehouse_configuration_set(api_u
 comment on function api_unstable.product_warehouse_configuration_set(api_unstable.product_warehouse_configuration_set_input,jsonb) is '@requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE
 Sets how a product is kept in a warehouse: its usual bin, when to refill, and what to keep back.';
+
+CREATE OR REPLACE FUNCTION api_unstable.product_warehouse_configurations_upsert(input api_unstable.product_warehouse_configurations_upsert_input, changes jsonb)
+ RETURNS api_unstable.product_warehouse_configurations_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.product_warehouse_configurations_upsert_payload
+  from mutation.upserted(erp.upsert_product_warehouse_configurations(changes -> 'product_warehouse_configurations', input.partial)) d
+$function$;
+grant execute on function api_unstable.product_warehouse_configurations_upsert(api_unstable.product_warehouse_configurations_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.product_warehouse_configurations_upsert(api_unstable.product_warehouse_configurations_upsert_input,jsonb) is '@requiresScopes product_warehouse_configurations:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+Sets how products are kept in warehouses: the usual bin, when to refill, and what to keep back.';
 
 CREATE OR REPLACE FUNCTION api_unstable.products_allows_backorders(product api_unstable.products)
  RETURNS boolean
@@ -14227,6 +16491,32 @@ comment on function api_unstable.products_available_to_promise(api_unstable.prod
 Units that can be promised for a day: what is available now, and what open supplier orders bring until then.
 A line counts from its expected date on, or else from the delivery date of its order. Overdue lines count
 from today on, and lines without a date never.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_currency_prices(product api_unstable.products)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (unnest((products_currency_prices.product).price) p(currency_id, net, gross, linked) JOIN api_unstable.currencies c ON ((c.id = p.currency_id))));
+grant execute on function api_unstable.products_currency_prices(api_unstable.products) to service_api;
+grant execute on function api_unstable.products_currency_prices(api_unstable.products) to service_writer;
+comment on function api_unstable.products_currency_prices(api_unstable.products) is '
+@notNull
+@requiresScopes currencies:read
+The prices of price, with the codes of their currencies instead of ids: a list of objects in the form
+that upserts take.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_currency_purchase_prices(product api_unstable.products)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (unnest((products_currency_purchase_prices.product).purchase_prices) p(currency_id, net, gross, linked) JOIN api_unstable.currencies c ON ((c.id = p.currency_id))));
+grant execute on function api_unstable.products_currency_purchase_prices(api_unstable.products) to service_api;
+grant execute on function api_unstable.products_currency_purchase_prices(api_unstable.products) to service_writer;
+comment on function api_unstable.products_currency_purchase_prices(api_unstable.products) is '
+@notNull
+@requiresScopes currencies:read
+The prices of purchasePrices, with the codes of their currencies instead of ids: a list of objects in the
+form that upserts take.';
 
 CREATE OR REPLACE FUNCTION api_unstable.products_physical_stock_as_of(product api_unstable.products, sequence double precision DEFAULT NULL::double precision, moment timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS integer
@@ -14344,8 +16634,7 @@ CREATE OR REPLACE FUNCTION api_unstable.products_upsert(input api_unstable.produ
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (
-    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids,
-    null, null
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null, null
   )::api_unstable.products_upsert_payload
   from mutation.upserted(erp.upsert_products(changes -> 'products', input.partial)) d
 $function$;
@@ -14383,6 +16672,128 @@ comment on function api_unstable.propose_cycle_counts(uuid,integer,integer,integ
 @describe days_of_c The same for class C.
 Stock of a warehouse that is due for a count, the most urgent first, at most 1,000. It depends on the value of
 the product and on the last count. Stock that an open stocktake counts is left out.';
+
+CREATE OR REPLACE FUNCTION api_unstable.propose_reorders(warehouse_id uuid DEFAULT NULL::uuid, supplier_id uuid DEFAULT NULL::uuid, product_id uuid DEFAULT NULL::uuid, days integer DEFAULT 90)
+ RETURNS SETOF api_unstable.reorder_proposals
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT r.rank,
+     r.product_id,
+     r.warehouse_id,
+     r.spans_warehouses,
+     r.reason,
+     r.quantity,
+     r.supplier_id,
+     r.currency_id,
+     r.unit_price,
+     r.order_until,
+     r.runs_out_on,
+     r."position",
+     r.stock,
+     r.held_quantity,
+     r.promised_quantity,
+     r.safety_stock,
+     r.on_order_quantity,
+     r.returning_quantity,
+     r.reorder_point,
+     r.fill_up_to,
+     r.min_purchase,
+     r.purchase_steps,
+     r.lead_time_days,
+     r.shipped_quantity
+    FROM erp.reorder_proposals(propose_reorders.warehouse_id, propose_reorders.supplier_id, propose_reorders.product_id, LEAST(GREATEST(propose_reorders.days, 1), 365), 1000) r(rank, product_id, warehouse_id, spans_warehouses, reason, quantity, supplier_id, currency_id, unit_price, order_until, runs_out_on, "position", stock, held_quantity, promised_quantity, safety_stock, on_order_quantity, returning_quantity, reorder_point, fill_up_to, min_purchase, purchase_steps, lead_time_days, shipped_quantity);
+END;
+grant execute on function api_unstable.propose_reorders(uuid,uuid,uuid,integer) to service_api;
+grant execute on function api_unstable.propose_reorders(uuid,uuid,uuid,integer) to service_writer;
+comment on function api_unstable.propose_reorders(uuid,uuid,uuid,integer) is '
+@fieldName reorderProposals
+@noFilter
+@cost 100
+@gid warehouse_id Warehouse
+@gid supplier_id Supplier
+@gid product_id Product
+@describe warehouse_id Only what is to come to this warehouse.
+@describe supplier_id Only what is proposed to be bought from this supplier.
+@describe product_id Only this product.
+@describe days Days of shipments that the forecast takes, today included. From 1 to 365.
+Proposals of what to buy, where, from whom, how much and by when, at most 1,000. The product with the
+smallest part of its reorder point left comes first. supplierOrdersCreateFromProposals makes supplier orders
+of them.';
+
+CREATE OR REPLACE FUNCTION api_unstable.quote_accept(input api_unstable.quote_accept_input)
+ RETURNS api_unstable.quote_accept_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (input.id, erp.accept_quote(input.id, input.order_number, input.purchase_order_number,
+    input.revision, input.allow_expired), null, null)::api_unstable.quote_accept_payload
+$function$;
+grant execute on function api_unstable.quote_accept(api_unstable.quote_accept_input) to service_writer;
+comment on function api_unstable.quote_accept(api_unstable.quote_accept_input) is '
+@requiresScopes quotes:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION INVALID QUOTE_EXPIRED NOT_UNIQUE OUT_OF_RANGE
+Makes an order of a quote that was sent, with its lines, prices, taxes, addresses, customer and sales
+channel. Its units are reserved as in other orders. A quote that has become an order
+already returns it.';
+
+CREATE OR REPLACE FUNCTION api_unstable.quote_decline(input api_unstable.quote_decline_input)
+ RETURNS api_unstable.quote_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    erp.move_quote(input.id, 'decline', input.decline_reason), null, null
+  )::api_unstable.quote_payload
+$function$;
+grant execute on function api_unstable.quote_decline(api_unstable.quote_decline_input) to service_writer;
+comment on function api_unstable.quote_decline(api_unstable.quote_decline_input) is '
+@requiresScopes quotes:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION OUT_OF_RANGE
+Notes that the customer has declined a quote that was sent.';
+
+CREATE OR REPLACE FUNCTION api_unstable.quote_revise(input api_unstable.quote_revise_input)
+ RETURNS api_unstable.quote_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.move_quote(input.id, 'revise'), null, null)::api_unstable.quote_payload
+$function$;
+grant execute on function api_unstable.quote_revise(api_unstable.quote_revise_input) to service_writer;
+comment on function api_unstable.quote_revise(api_unstable.quote_revise_input) is '
+@requiresScopes quotes:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION
+Makes a quote that was sent, declined or has expired a draft again, so that it can change. Its revision
+grows by one.';
+
+CREATE OR REPLACE FUNCTION api_unstable.quote_send(input api_unstable.quote_send_input)
+ RETURNS api_unstable.quote_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.send_quote(input.id), null, null)::api_unstable.quote_payload
+$function$;
+grant execute on function api_unstable.quote_send(api_unstable.quote_send_input) to service_writer;
+comment on function api_unstable.quote_send(api_unstable.quote_send_input) is '
+@requiresScopes quotes:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED PRICE_MISSING OUT_OF_RANGE
+Notes that a draft or open quote was sent to the customer. It needs lines with a price, and validUntil or
+the days of the merchant. From then on it does not change.';
+
+CREATE OR REPLACE FUNCTION api_unstable.quotes_upsert(input api_unstable.quotes_upsert_input, changes jsonb)
+ RETURNS api_unstable.quotes_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.quotes_upsert_payload
+  from mutation.upserted(erp.upsert_quotes(changes -> 'quotes', input.partial)) d
+$function$;
+grant execute on function api_unstable.quotes_upsert(api_unstable.quotes_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.quotes_upsert(api_unstable.quotes_upsert_input,jsonb) is '@requiresScopes quotes:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+Creates and updates quotes. A row is matched by id or by number. A quote changes while it is a draft or open; afterwards quoteRevise makes it a draft again. Rows without a change write nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.return_order_approve(input api_unstable.return_order_approve_input)
  RETURNS api_unstable.return_order_payload
@@ -14529,6 +16940,82 @@ grant execute on function api_unstable.return_orders_goods_receipts(api_unstable
 comment on function api_unstable.return_orders_goods_receipts(api_unstable.return_orders) is '
 The goods receipts whose lines name the return.';
 
+CREATE OR REPLACE FUNCTION api_unstable.sales_channels_upsert(input api_unstable.sales_channels_upsert_input, changes jsonb)
+ RETURNS api_unstable.sales_channels_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.sales_channels_upsert_payload
+  from mutation.upserted(erp.upsert_sales_channels(changes -> 'sales_channels', input.partial)) d
+$function$;
+grant execute on function api_unstable.sales_channels_upsert(api_unstable.sales_channels_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.sales_channels_upsert(api_unstable.sales_channels_upsert_input,jsonb) is '@requiresScopes sales_channels:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Creates and updates sales channels, known by their id or technicalName. The country, currency and payment method that a sales channel begins with are always among those that it offers.';
+
+CREATE OR REPLACE FUNCTION api_unstable.shipping_label_cancel(input api_unstable.shipping_label_cancel_input)
+ RETURNS api_unstable.shipping_label_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.cancel_shipping_label(input.id), null)::api_unstable.shipping_label_payload
+$function$;
+grant execute on function api_unstable.shipping_label_cancel(api_unstable.shipping_label_cancel_input) to service_writer;
+comment on function api_unstable.shipping_label_cancel(api_unstable.shipping_label_cancel_input) is '@requiresScopes shipping_labels:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION
+Cancels a label. If its carrier may know of it, the label is cancelled once the carrier has confirmed; see cancellationRequestedAt. A carrier can refuse; see failure.';
+
+CREATE OR REPLACE FUNCTION api_unstable.shipping_label_request(input api_unstable.shipping_label_request_input)
+ RETURNS api_unstable.shipping_label_request_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with parcel as (
+    select p.n::integer as n, p.number, p.weight_in_grams
+    from unnest(input.parcels) with ordinality p (number, weight_in_grams, n)
+    union all
+    select 1, 1, null where coalesce(cardinality(input.parcels), 0) = 0
+  )
+  select row (erp.request_shipping_labels(input.fulfillment_order_id, input.order_id,
+    input.carrier_technical_name, coalesce(input.type, 'outgoing'),
+    array(select coalesce(p.number, p.n) from parcel p order by p.n),
+    array(select p.weight_in_grams from parcel p order by p.n)),
+    null)::api_unstable.shipping_label_request_payload
+$function$;
+grant execute on function api_unstable.shipping_label_request(api_unstable.shipping_label_request_input) to service_writer;
+comment on function api_unstable.shipping_label_request(api_unstable.shipping_label_request_input) is '@requiresScopes shipping_labels:write
+@userErrors REQUIRED NOT_FOUND INVALID OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION
+Asks a carrier for labels. They are requested at first; the carrier answers within seconds, and the topics shipping_label.created and shipping_label.failed say so.';
+
+CREATE OR REPLACE FUNCTION api_unstable.shipping_label_retry(input api_unstable.shipping_label_retry_input)
+ RETURNS api_unstable.shipping_label_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.retry_shipping_label(input.id), null)::api_unstable.shipping_label_payload
+$function$;
+grant execute on function api_unstable.shipping_label_retry(api_unstable.shipping_label_retry_input) to service_writer;
+comment on function api_unstable.shipping_label_retry(api_unstable.shipping_label_retry_input) is '@requiresScopes shipping_labels:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION NOT_EDITABLE NOT_UNIQUE
+Requests a failed label again, for example after its address was corrected. There is never a second label for the request.';
+
+CREATE OR REPLACE FUNCTION api_unstable.shipping_methods_upsert(input api_unstable.shipping_methods_upsert_input, changes jsonb)
+ RETURNS api_unstable.shipping_methods_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.shipping_methods_upsert_payload
+  from mutation.upserted(mutation.upsert('erp.shipping_method', 'shipping_methods', changes -> 'shipping_methods', input.partial, '{technical_name}')) d
+$function$;
+grant execute on function api_unstable.shipping_methods_upsert(api_unstable.shipping_methods_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.shipping_methods_upsert(api_unstable.shipping_methods_upsert_input,jsonb) is '@requiresScopes shipping_methods:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Creates and updates shipping methods, known by their id or technicalName.';
+
 CREATE OR REPLACE FUNCTION api_unstable.sourcing_rules_set(input api_unstable.sourcing_rules_set_input)
  RETURNS api_unstable.sourcing_rules_set_payload
  LANGUAGE sql
@@ -14605,17 +17092,17 @@ AS $function$
   from ledger.adjust_stock(array(
     select row (
       l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null, l.delta, l.batch_id,
-      l.expected_quantity, null
+      l.expected_quantity, null, (l.place).stock_container_id, null
     )::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
-  ), input.comment, input.reference, input.reason) b
+  ), input.comment, input.reference, input.reason, input.process_type) b
 $function$;
 grant execute on function api_unstable.stock_adjust(api_unstable.stock_adjust_input) to service_writer;
 comment on function api_unstable.stock_adjust(api_unstable.stock_adjust_input) is '@requiresScopes stocks:write
 @together product_id
-@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS SERIAL_NUMBER_IN_STOCK
+@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS SERIAL_NUMBER_IN_STOCK PICKED_FOR_ORDER
 @warnings STOCK_PROMISED
-Adds units to stock or takes them away, against the special place stock_correction, by the processes api_incoming and api_outgoing. All lines are booked, or none; whether there is enough is asked of all lines together.';
+Adds units to stock or takes them away, against the special place stock_correction, by the processes api_incoming and api_outgoing unless another is named. All lines are booked, or none; whether there is enough is asked of all lines together.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_bookings_stock_movements(booking api_unstable.stock_bookings)
  RETURNS SETOF api_unstable.stock_movements
@@ -14654,6 +17141,68 @@ grant execute on function api_unstable.stock_bookings_stock_movements(api_unstab
 grant execute on function api_unstable.stock_bookings_stock_movements(api_unstable.stock_bookings) to service_writer;
 comment on function api_unstable.stock_bookings_stock_movements(api_unstable.stock_bookings) is '@fieldName stockMovements
 The movements that were booked. Movements of deleted products are left out.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_container_create(input api_unstable.stock_container_create_input)
+ RETURNS api_unstable.stock_container_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    erp.create_stock_container(input.number, input.kind::text, input.sscc, input.warehouse_id,
+      input.bin_location_id), null, null
+  )::api_unstable.stock_container_payload
+$function$;
+grant execute on function api_unstable.stock_container_create(api_unstable.stock_container_create_input) to service_writer;
+comment on function api_unstable.stock_container_create(api_unstable.stock_container_create_input) is '
+@requiresScopes warehouses:write
+@userErrors NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE
+Makes an empty container in a warehouse.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_container_delete(input api_unstable.stock_container_delete_input)
+ RETURNS api_unstable.stock_container_delete_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.delete_stock_container(input.id), null)::api_unstable.stock_container_delete_payload
+$function$;
+grant execute on function api_unstable.stock_container_delete(api_unstable.stock_container_delete_input) to service_writer;
+comment on function api_unstable.stock_container_delete(api_unstable.stock_container_delete_input) is '
+@requiresScopes warehouses:write
+@userErrors NOT_FOUND WAREHOUSE_NOT_EMPTY
+Deletes an empty container. Movements of stock that passed through it are kept; they no longer name it.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_container_move(input api_unstable.stock_container_move_input)
+ RETURNS api_unstable.stock_container_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    erp.move_stock_container(input.id, input.warehouse_id, input.bin_location_id), null, null
+  )::api_unstable.stock_container_payload
+$function$;
+grant execute on function api_unstable.stock_container_move(api_unstable.stock_container_move_input) to service_writer;
+comment on function api_unstable.stock_container_move(api_unstable.stock_container_move_input) is '
+@requiresScopes warehouses:write
+@userErrors NOT_FOUND INVALID NOT_EDITABLE
+@warnings STOCK_PROMISED
+Moves a container with all that is in it. It stays in its warehouse once it has held stock: stockTransfer
+takes goods to another one. If its new bin is not sellable, its units are no longer available. The call
+succeeds even if orders wait for the units, and then has the warning STOCK_PROMISED.';
+
+CREATE OR REPLACE FUNCTION api_unstable.stock_container_update(input api_unstable.stock_container_update_input, changes jsonb)
+ RETURNS api_unstable.stock_container_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    erp.update_stock_container(input.id, changes), null, null
+  )::api_unstable.stock_container_payload
+$function$;
+grant execute on function api_unstable.stock_container_update(api_unstable.stock_container_update_input,jsonb) to service_writer;
+comment on function api_unstable.stock_container_update(api_unstable.stock_container_update_input,jsonb) is '
+@requiresScopes warehouses:write
+@userErrors NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE
+Changes the code, the kind or the SSCC of a container.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_opening_values_set(input api_unstable.stock_opening_values_set_input)
  RETURNS api_unstable.stock_opening_values_set_payload
@@ -14703,8 +17252,10 @@ CREATE OR REPLACE FUNCTION api_unstable.stock_reserve(input api_unstable.stock_r
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (ledger.reserve_stock(array(
-    select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, l.quantity, l.batch_id,
-      l.order_line_item_id)::ledger.reservation_line
+    select row (l.product_id,
+      case when (l.place).stock_container_id is null then (l.place).warehouse_id end,
+      case when (l.place).stock_container_id is null then (l.place).bin_location_id end, l.quantity,
+      l.batch_id, l.order_line_item_id)::ledger.reservation_line
     from unnest(input.lines) with ordinality l order by l.ordinality
   ), input.expires_at, input.reference, input.note), null, null)::api_unstable.stock_reservation_payload
 $function$;
@@ -14721,16 +17272,17 @@ AS $function$
   select row (b.stock_movements, b.stocks, null, null)::api_unstable.stock_payload
   from ledger.set_stock(array(
     select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null,
-      l.quantity, l.batch_id, l.expected_quantity, l.counted_at)::ledger.line
+      l.quantity, l.batch_id, l.expected_quantity, l.counted_at,
+      (l.place).stock_container_id, null)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
-  ), input.comment, input.reference, input.reason) b
+  ), input.comment, input.reference, input.reason, coalesce(input.process_type, 'api')) b
 $function$;
 grant execute on function api_unstable.stock_set(api_unstable.stock_set_input) to service_writer;
 comment on function api_unstable.stock_set(api_unstable.stock_set_input) is '@requiresScopes stocks:write
 @together product_id
-@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_UNIQUE NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS SERIAL_NUMBER_IN_STOCK
+@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_UNIQUE NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS SERIAL_NUMBER_IN_STOCK PICKED_FOR_ORDER
 @warnings COUNT_SUPERSEDED STOCK_PROMISED
-Sets stock to what is there, as after a count: books each difference between what the books say and the line, against the special place stock_correction, by the process api. All lines are booked, or none.';
+Sets stock to what is there, as after a count: books each difference between what the books say and the line, against the special place stock_correction, by the process api. A count by another process than api or stocktaking is booked against count_correction. All lines are booked, or none.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_transfer(input api_unstable.stock_transfer_input)
  RETURNS api_unstable.stock_payload
@@ -14741,16 +17293,17 @@ AS $function$
   from ledger.transfer_stock(array(
     select row (l.product_id, (l.source).warehouse_id, (l.source).bin_location_id,
       (l.destination).warehouse_id, (l.destination).bin_location_id,
-      l.quantity, l.batch_id, l.expected_quantity, null)::ledger.line
+      l.quantity, l.batch_id, l.expected_quantity, null,
+      (l.source).stock_container_id, (l.destination).stock_container_id)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
-  ), input.comment, input.reference, input.reason) b
+  ), input.comment, input.reference, input.reason, input.process_type) b
 $function$;
 grant execute on function api_unstable.stock_transfer(api_unstable.stock_transfer_input) to service_writer;
 comment on function api_unstable.stock_transfer(api_unstable.stock_transfer_input) is '@requiresScopes stocks:write
 @together product_id
-@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK
+@userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PICKED_FOR_ORDER
 @warnings STOCK_PROMISED PRODUCT_HAS_VARIANTS
-Moves units between warehouses and bins, by the process api_relocation. All lines are booked, or none; whether there is enough is asked of all lines together.';
+Moves units between warehouses, bins and containers, by the process api_relocation unless another is named. All lines are booked, or none; whether there is enough is asked of all lines together.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_valuation(day date DEFAULT NULL::date, sequence double precision DEFAULT NULL::double precision, warehouse_id uuid DEFAULT NULL::uuid, method api_unstable.valuation_method DEFAULT NULL::api_unstable.valuation_method)
  RETURNS api_unstable.stock_value
@@ -14836,6 +17389,25 @@ comment on function api_unstable.stocks_quantity_as_of(api_unstable.stocks,doubl
 @describe moment A moment in the past: what had happened by then counts, also if it was booked later.
 How many units lay in the place then; null for orders and special places. Give either sequence or moment.';
 
+CREATE OR REPLACE FUNCTION api_unstable.stocks_upsert(input api_unstable.stocks_upsert_input, changes jsonb)
+ RETURNS api_unstable.stocks_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), null
+  )::api_unstable.stocks_upsert_payload
+  from (
+    select jsonb_agg(e.result - 'id' order by e.n) as results
+    from mutation.upserted(erp.import_stocks(changes -> 'stocks', input.partial)) u
+    cross join jsonb_array_elements(u.results) with ordinality e (result, n)
+  ) d
+$function$;
+grant execute on function api_unstable.stocks_upsert(api_unstable.stocks_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.stocks_upsert(api_unstable.stocks_upsert_input,jsonb) is '@requiresScopes stocks:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_REQUIRED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS SERIAL_NUMBER_IN_STOCK
+Books rows of a file of stock, which can be sent again: counts, and changes with a reference of their own. Differences and changes are booked by csv_import_incoming and csv_import_outgoing. Bulk imports of stocks run it.';
+
 CREATE OR REPLACE FUNCTION api_unstable.stocktake_approve(input api_unstable.stocktake_approve_input)
  RETURNS api_unstable.stocktake_approve_payload
  LANGUAGE sql
@@ -14897,7 +17469,8 @@ CREATE OR REPLACE FUNCTION api_unstable.stocktake_sheet_submit(input api_unstabl
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.submit_stocktake_sheet(input.sheet_id, input.counter_name, array(
-    select row ((l.place).warehouse_id, (l.place).bin_location_id, l.product_id, l.batch_id, l.quantity,
+    select row ((l.place).warehouse_id, (l.place).bin_location_id, (l.place).stock_container_id, l.product_id,
+      l.batch_id, l.quantity,
       coalesce(l.counted_at, n.moment), coalesce(l.is_empty, false))::erp.stocktake_reading
     from unnest(input.lines) with ordinality l cross join (select ledger.moment()) n (moment)
     order by l.ordinality
@@ -14905,7 +17478,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.stocktake_sheet_submit(api_unstable.stocktake_sheet_submit_input) to service_writer;
 comment on function api_unstable.stocktake_sheet_submit(api_unstable.stocktake_sheet_submit_input) is '@requiresScopes stocktakes:write
-@userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES BATCH_REQUIRED BATCH_MISMATCH PRODUCT_HAS_VARIANTS NOT_ON_SHEET OUT_OF_SCOPE IN_OTHER_STOCKTAKE NOT_COUNTED NOT_EDITABLE SAME_PERSON INVALID_STATE_TRANSITION
+@userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES BATCH_REQUIRED BATCH_MISMATCH PRODUCT_HAS_VARIANTS NOT_ON_SHEET OUT_OF_SCOPE IN_OTHER_STOCKTAKE NOT_COUNTED NOT_EDITABLE SAME_PERSON INVALID_STATE_TRANSITION PICKED_FOR_ORDER
 @warnings COUNT_SUPERSEDED
 Takes counts of one person: of lines of the sheet, and of units that nobody expected there. Calls may arrive late, in any order and more than once: of a position the count with the latest countedAt is valid, until the sheet is complete.';
 
@@ -14986,16 +17559,19 @@ CREATE OR REPLACE FUNCTION api_unstable.supplier_order_create(input api_unstable
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.create_supplier_order(changes - 'line_items', array(
+  select row (erp.warn_of_purchase(erp.create_supplier_order(changes - 'line_items', array(
     select row (
-      l.id, l.product_id, l.quantity, l.unit_price, l.tax_rate, l.expected_delivery_date
+      l.id, l.product_id,
+      erp.units_of_line(l.ordinality, l.product_id, l.quantity, l.packs, input.supplier_id),
+      l.unit_price, l.tax_rate, l.expected_delivery_date
     )::erp.supplier_order_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
-  )), null, null)::api_unstable.supplier_order_payload
+  )), 'line_items'), null, null)::api_unstable.supplier_order_payload
 $function$;
 grant execute on function api_unstable.supplier_order_create(api_unstable.supplier_order_create_input,jsonb) to service_writer;
 comment on function api_unstable.supplier_order_create(api_unstable.supplier_order_create_input,jsonb) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND OUT_OF_RANGE INVALID TOO_MANY_LINES SUPPLIER_INACTIVE
+@warnings PURCHASE_QUANTITY MINIMUM_ORDER_VALUE
 Makes an open supplier order, with the next number of its range. Prices, tax rates and product numbers come from the terms of the supplier unless they are given.';
 
 CREATE OR REPLACE FUNCTION api_unstable.supplier_order_delete(input api_unstable.supplier_order_delete_input)
@@ -15016,16 +17592,18 @@ CREATE OR REPLACE FUNCTION api_unstable.supplier_order_line_items_set(input api_
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.set_lines_of_supplier_order(input.id, array(
+  select row (erp.warn_of_purchase(erp.set_lines_of_supplier_order(input.id, array(
     select row (
-      l.id, l.product_id, l.quantity, l.unit_price, l.tax_rate, l.expected_delivery_date
+      l.id, l.product_id, erp.units_of_line(l.ordinality, l.product_id, l.quantity, l.packs,
+        erp.supplier_of_line(null, input.id, null)), l.unit_price, l.tax_rate, l.expected_delivery_date
     )::erp.supplier_order_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
-  )), null, null)::api_unstable.supplier_order_payload
+  )), 'line_items'), null, null)::api_unstable.supplier_order_payload
 $function$;
 grant execute on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) to service_writer;
 comment on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND NOT_EDITABLE OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES
+@warnings PURCHASE_QUANTITY MINIMUM_ORDER_VALUE
 Replaces the lines of an open supplier order, and recomputes its totals. Lines are listed in the order of the input, except existing lines that swap places. The position is always the one of the input.';
 
 CREATE OR REPLACE FUNCTION api_unstable.supplier_order_send(input api_unstable.supplier_order_send_input)
@@ -15053,6 +17631,25 @@ comment on function api_unstable.supplier_order_update(api_unstable.supplier_ord
 @userErrors NOT_FOUND NOT_EDITABLE REQUIRED INVALID SUPPLIER_INACTIVE SUPPLIER_MISMATCH
 Changes a supplier order. Once it has been sent, only its dates, the number that the supplier gave it and the comment can be changed.';
 
+CREATE OR REPLACE FUNCTION api_unstable.supplier_orders_create_from_proposals(input api_unstable.supplier_orders_create_from_proposals_input)
+ RETURNS api_unstable.supplier_orders_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.order_proposals(array(
+    select row (l.product_id, l.warehouse_id, l.quantity, l.on_order_quantity,
+      l.supplier_id)::erp.reorder_line
+    from unnest(input.lines) with ordinality l order by l.ordinality
+  ), input.comment), null, null)::api_unstable.supplier_orders_payload
+$function$;
+grant execute on function api_unstable.supplier_orders_create_from_proposals(api_unstable.supplier_orders_create_from_proposals_input) to service_writer;
+comment on function api_unstable.supplier_orders_create_from_proposals(api_unstable.supplier_orders_create_from_proposals_input) is '
+@requiresScopes supplier_orders:write
+@userErrors REQUIRED TOO_MANY_LINES NOT_FOUND NOT_UNIQUE OUT_OF_RANGE SUPPLIER_INACTIVE PROPOSAL_STALE
+@warnings PURCHASE_QUANTITY MINIMUM_ORDER_VALUE
+Makes supplier orders of reorderProposals: an open one for each supplier, warehouse and currency. Earlier
+orders stay as they are. All lines are ordered, or none.';
+
 CREATE OR REPLACE FUNCTION api_unstable.suppliers_upsert(input api_unstable.suppliers_upsert_input, changes jsonb)
  RETURNS api_unstable.suppliers_upsert_payload
  LANGUAGE sql
@@ -15067,6 +17664,34 @@ grant execute on function api_unstable.suppliers_upsert(api_unstable.suppliers_u
 comment on function api_unstable.suppliers_upsert(api_unstable.suppliers_upsert_input,jsonb) is '@requiresScopes suppliers:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
 Makes suppliers and changes those that are there, known by their id or number. Rows that say nothing new change nothing.';
+
+CREATE OR REPLACE FUNCTION api_unstable.tags_delete(input api_unstable.tags_delete_input)
+ RETURNS api_unstable.tags_delete_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (erp.delete_tags(input.ids), null)::api_unstable.tags_delete_payload
+$function$;
+grant execute on function api_unstable.tags_delete(api_unstable.tags_delete_input) to service_writer;
+comment on function api_unstable.tags_delete(api_unstable.tags_delete_input) is '
+@requiresScopes tags:write
+@userErrors REQUIRED NOT_FOUND TOO_MANY_LINES
+Deletes tags, and takes them from everything that has them. All, or none.';
+
+CREATE OR REPLACE FUNCTION api_unstable.tags_upsert(input api_unstable.tags_upsert_input, changes jsonb)
+ RETURNS api_unstable.tags_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.tags_upsert_payload
+  from mutation.upserted(mutation.upsert('erp.tag', 'tags', changes -> 'tags', input.partial, '{name}')) d
+$function$;
+grant execute on function api_unstable.tags_upsert(api_unstable.tags_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.tags_upsert(api_unstable.tags_upsert_input,jsonb) is '@requiresScopes tags:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Creates tags and renames those that are there, known by their id or name.';
 
 CREATE OR REPLACE FUNCTION api_unstable.valuation_method_set(input api_unstable.valuation_method_set_input)
  RETURNS api_unstable.valuation_method_set_payload
@@ -16811,7 +19436,13 @@ BEGIN ATOMIC
      count(*) AS count
     FROM events.webhook_secret w
    WHERE ((w.expires_at IS NULL) OR (w.expires_at > now()))
-   GROUP BY (auth.secrets_key_id(w.secret));
+   GROUP BY (auth.secrets_key_id(w.secret))
+ UNION ALL
+  SELECT 'carrier secret'::text,
+     auth.secrets_key_id(c.secret) AS secrets_key_id,
+     count(*) AS count
+    FROM erp.carrier c
+   GROUP BY (auth.secrets_key_id(c.secret));
 END;
 grant execute on function auth.stored_secrets() to service_auth;
 comment on function auth.stored_secrets() is 'Returns the number of secrets of each kind, and the keys that they are encrypted with, null for unencrypted ones. Returns no secret.';
@@ -16939,7 +19570,7 @@ comment on column bulk.operation.scopes is 'Scopes of the access token that requ
 comment on column bulk.operation.kind is 'Whether it imports or exports rows.';
 comment on column bulk.operation.state is 'State of the operation.';
 comment on column bulk.operation.resource is 'The kind of rows: products, customers, suppliers, warehouses, orders or batches; for an export, the field of the query.';
-comment on column bulk.operation.format is 'Format of the file: jsonl, csv or csv_raw.';
+comment on column bulk.operation.format is 'Format of the file: jsonl, csv, csv_raw, import or import_csv.';
 comment on column bulk.operation.query is 'For an export: the GraphQL document whose list is written.';
 comment on column bulk.operation.variables is 'For an export: values of the variables.';
 comment on column bulk.operation.locale is 'For an export: the language of its texts.';
@@ -17453,8 +20084,9 @@ begin
   if variables = '[]' then
     variables := '{}';
   end if;
-  if format not in ('jsonl', 'csv', 'csv_raw') then
-    perform mutation.refuse('INVALID', 'The format must be jsonl, csv or csv_raw.', '{format}');
+  if format not in ('jsonl', 'csv', 'csv_raw', 'import', 'import_csv') then
+    perform mutation.refuse('INVALID', 'The format must be jsonl, csv, csv_raw, import or import_csv.',
+      '{format}');
   elsif length(query) > 10000 then
     perform mutation.refuse('OUT_OF_RANGE', 'A query can have up to 10,000 characters.', '{query}');
   elsif jsonb_typeof(variables) <> 'object' then
@@ -17675,6 +20307,20 @@ comment on type erp.goods_receipt_line is 'A line of a goods receipt as it is to
 create domain erp.localized_text as jsonb constraint localized_text_has_the_default_locale CHECK (erp.is_localized_text(VALUE));
 comment on type erp.localized_text is 'A text in several languages: an object from locale to text. The default, en-GB, is always there.';
 
+create type erp.parcel_line as (
+  parcel bigint,
+  nth bigint,
+  id uuid,
+  quantity integer
+);
+comment on type erp.parcel_line is 'Units of a line of a fulfillment order in a parcel: the numbers of both in the input, the line and the units.';
+
+create type erp.pick_round as (
+  assignee text,
+  stock_container_ids uuid[]
+);
+comment on type erp.pick_round is 'A pick list to be made: who picks, and the containers on the cart. Without containers the service uses its own.';
+
 create type erp.placement as (
   line bigint,
   goods_receipt_line_item_id uuid,
@@ -17720,6 +20366,15 @@ create type erp.refunded_line as (
 );
 comment on type erp.refunded_line is 'A refund of a line of a return, or of another line of its order: units and an amount with tax. is_given says that the caller named the amount.';
 
+create type erp.reorder_line as (
+  product_id uuid,
+  warehouse_id uuid,
+  quantity integer,
+  on_order_quantity integer,
+  supplier_id uuid
+);
+comment on type erp.reorder_line is 'A proposal that is to be ordered, and what it said was on order.';
+
 create type erp.return_order_line as (
   id uuid,
   fulfillment_line_item_id uuid,
@@ -17731,6 +20386,17 @@ create type erp.return_order_line as (
   wanted_outcome text
 );
 comment on type erp.return_order_line is 'A line of a return as it is to be; with the id of one that is there, or without.';
+
+create type erp.scanned_code as (
+  text text,
+  gtin text,
+  batch text,
+  best_before date,
+  serial text,
+  count integer,
+  sscc text
+);
+comment on type erp.scanned_code is 'A scanned code, as src/codes reads it: the whole text, and what it contains by the rules of GS1. The GTIN has 14 digits, or it is null, like everything that the code lacks.';
 
 create type erp.shipment as (
   order_id uuid,
@@ -17760,6 +20426,7 @@ comment on type erp.shipping_place is 'The nth place that units of a line are ta
 create type erp.stocktake_reading as (
   warehouse_id uuid,
   bin_location_id uuid,
+  stock_container_id uuid,
   product_id uuid,
   batch_id uuid,
   quantity integer,
@@ -17966,7 +20633,7 @@ grant select (id, warehouse_id, code, "position", created_at, updated_at, stock_
 grant update (updated_at) on table erp.bin_location to service_ledger;
 grant select (id, warehouse_id) on table erp.bin_location to service_recorder;
 grant select (id, code) on table erp.bin_location to service_searcher;
-grant update (code, "position", stock_state) on table erp.bin_location to service_writer;
+grant update (warehouse_id, code, "position", stock_state) on table erp.bin_location to service_writer;
 comment on table erp.bin_location is 'Smallest places in a warehouse that have an address of their own.';
 comment on column erp.bin_location.warehouse_id is 'Warehouse that the bin is in.';
 comment on column erp.bin_location.code is 'Label of the bin, unique in its warehouse.';
@@ -17990,9 +20657,47 @@ create table erp.bin_location_tag (
 );
 CREATE INDEX bin_location_tag_tag_id_bin_location_id_idx ON erp.bin_location_tag USING btree (tag_id, bin_location_id);
 alter table erp.bin_location_tag enable row level security;
+create policy bin_location_tag_delete_writer on erp.bin_location_tag for delete to service_writer using (true);
+create policy bin_location_tag_insert_writer on erp.bin_location_tag for insert to service_writer with check (true);
 create policy bin_location_tag_select_api on erp.bin_location_tag for select to service_api using (( SELECT auth.has_scope(VARIADIC '{tags:read,warehouses:read}'::text[]) AS has_scope));
+create policy bin_location_tag_select_writer on erp.bin_location_tag for select to service_writer using (true);
+grant delete, insert, select on table erp.bin_location_tag to service_writer;
 grant select (bin_location_id, tag_id) on table erp.bin_location_tag to service_api;
 comment on table erp.bin_location_tag is 'Tags of bin locations.';
+comment on constraint bin_location_tag_tag_id_fkey on erp.bin_location_tag is '@internal erp.set_tags() creates missing tags';
+
+create table erp.carrier (
+  id uuid default uuidv7() not null,
+  technical_name text collate "C" not null,
+  name text collate "C" not null,
+  url text collate "C" not null,
+  secret text collate "C" not null,
+  is_active boolean default true not null,
+  tracking_url_pattern text collate "C",
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  updated_at timestamp(0) with time zone,
+  constraint carrier_name_is_filled CHECK (((NOT erp.is_blank(name)) AND (length(name) <= 255))),
+  constraint carrier_pkey PRIMARY KEY (id),
+  constraint carrier_technical_name_is_a_word CHECK ((technical_name ~ '^[a-z][a-z0-9_-]{0,63}$'::text)),
+  constraint carrier_technical_name_key UNIQUE (technical_name),
+  constraint carrier_tracking_url_pattern_has_the_code CHECK (((tracking_url_pattern ~ '^https?://.*\{code\}'::text) AND (length(tracking_url_pattern) <= 1000))),
+  constraint carrier_url_is_a_web_address CHECK ((erp.is_web_address(url) AND (length(url) <= 2000)))
+);
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.carrier FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+alter table erp.carrier enable row level security;
+create policy carrier_select_api on erp.carrier for select to service_api using (( SELECT auth.has_scope(VARIADIC '{shipping_labels:read}'::text[]) AS has_scope));
+create policy carrier_select_keeper on erp.carrier for select to service_keeper using (true);
+create policy carrier_select_writer on erp.carrier for select to service_writer using (true);
+grant select on table erp.carrier to service_keeper;
+grant select (id, technical_name, name, is_active, tracking_url_pattern) on table erp.carrier to service_api;
+grant select (id, technical_name, name, is_active, tracking_url_pattern) on table erp.carrier to service_writer;
+comment on table erp.carrier is 'Carriers that make shipping labels, by an adapter at an address.';
+comment on column erp.carrier.technical_name is 'Stable machine name of the carrier, for example dhl.';
+comment on column erp.carrier.name is 'Name of the carrier for people.';
+comment on column erp.carrier.url is 'Address of the adapter, to which /labels/{id} is added.';
+comment on column erp.carrier.secret is 'Secret by which the adapter knows the service; encrypted with SECRETS_KEY.';
+comment on column erp.carrier.is_active is 'Whether labels are requested from it. Requests to an inactive carrier wait.';
+comment on column erp.carrier.tracking_url_pattern is 'Address of the page that shows where a parcel is, with {code} in place of the tracking code.';
 
 create table erp.channel_number_range (
   document_type_id uuid not null,
@@ -18028,8 +20733,9 @@ alter table erp.country enable row level security;
 create policy country_select_api on erp.country for select to service_api using (( SELECT auth.has_scope(VARIADIC '{countries:read}'::text[]) AS has_scope));
 create policy country_select_writer on erp.country for select to service_writer using (true);
 grant select on table erp.country to service_writer;
-grant select (id, name) on table erp.country to service_api;
+grant select (id, iso_code, name) on table erp.country to service_api;
 comment on table erp.country is 'Countries that sales channels deliver to.';
+comment on column erp.country.iso_code is 'Two-letter code of ISO 3166-1.';
 comment on column erp.country.name is 'Name of the country, in the language of the request.';
 
 create table erp.currency (
@@ -18055,10 +20761,12 @@ CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.currency FOR EACH ROW EXECU
 alter table erp.currency enable row level security;
 create policy currency_select_api on erp.currency for select to service_api using (( SELECT auth.has_scope(VARIADIC '{currencies:read}'::text[]) AS has_scope));
 create policy currency_select_keeper on erp.currency for select to service_keeper using (true);
+create policy currency_select_registrar on erp.currency for select to service_registrar using (true);
 create policy currency_select_writer on erp.currency for select to service_writer using (true);
 grant select on table erp.currency to service_writer;
 grant select (id, iso_code, symbol, name, short_name, factor, "position", is_default_currency) on table erp.currency to service_api;
 grant select (id, iso_code, is_default_currency) on table erp.currency to service_keeper;
+grant select (id, iso_code) on table erp.currency to service_registrar;
 comment on table erp.currency is 'Currencies of the shop. One of them is the default, in which stock is valued.';
 comment on column erp.currency.iso_code is 'Three-letter code of ISO 4217.';
 comment on column erp.currency.symbol is 'Sign that is printed beside amounts.';
@@ -18218,16 +20926,28 @@ create table erp.customer_group (
   display_gross boolean default true not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
-  constraint customer_group_pkey PRIMARY KEY (id)
+  technical_name text collate "C",
+  constraint customer_group_pkey PRIMARY KEY (id),
+  constraint customer_group_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))) NOT VALID,
+  constraint customer_group_technical_name_is_unique UNIQUE (technical_name)
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.customer_group FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.customer_group enable row level security;
+create policy customer_group_insert_writer on erp.customer_group for insert to service_writer with check (true);
 create policy customer_group_select_api on erp.customer_group for select to service_api using (( SELECT auth.has_scope(VARIADIC '{customer_groups:read}'::text[]) AS has_scope));
 create policy customer_group_select_writer on erp.customer_group for select to service_writer using (true);
-grant select on table erp.customer_group to service_writer;
-grant select (id, name) on table erp.customer_group to service_api;
+create policy customer_group_update_writer on erp.customer_group for update to service_writer using (true) with check (true);
+grant insert, select on table erp.customer_group to service_writer;
+grant select (id, name, display_gross, technical_name) on table erp.customer_group to service_api;
+grant update (name, display_gross, technical_name) on table erp.customer_group to service_writer;
 comment on table erp.customer_group is 'Groups of customers with common terms.';
 comment on column erp.customer_group.name is 'Name of the group, in the language of the request.';
+comment on column erp.customer_group.display_gross is 'Whether members see prices with tax. True by default.';
+comment on column erp.customer_group.technical_name is 'Stable machine name, for example retail; unique, and null where there is none.';
+comment on constraint customer_group_technical_name_is_not_blank on erp.customer_group is '@userError INVALID technical_name
+The technical name is blank.';
+comment on constraint customer_group_technical_name_is_unique on erp.customer_group is '@userError NOT_UNIQUE technical_name
+Another customer group has this technical name.';
 
 create table erp.customer_tag (
   customer_id uuid not null,
@@ -18250,7 +20970,7 @@ comment on constraint customer_tag_tag_id_fkey on erp.customer_tag is '@internal
 create table erp.document (
   id uuid default uuidv7() not null,
   document_type_id uuid not null,
-  order_id uuid not null,
+  order_id uuid,
   referenced_document_id uuid,
   document_number text collate "C",
   deep_link_code text collate "C" not null,
@@ -18261,22 +20981,29 @@ create table erp.document (
   content_type text,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  quote_id uuid,
+  supplier_order_id uuid,
   constraint document_config_is_an_object CHECK ((jsonb_typeof(config) = 'object'::text)),
   constraint document_content_has_a_type CHECK (((content IS NULL) = (content_type IS NULL))),
   constraint document_deep_link_code_is_long CHECK ((length(deep_link_code) >= 32)),
   constraint document_deep_link_code_key UNIQUE (deep_link_code),
   constraint document_document_type_id_fkey FOREIGN KEY (document_type_id) REFERENCES erp.document_type(id) ON DELETE RESTRICT,
+  constraint document_is_about_one_thing CHECK ((num_nonnulls(order_id, quote_id, supplier_order_id) = 1)) NOT VALID,
   constraint document_number_is_unique_per_type UNIQUE (document_type_id, document_number),
   constraint document_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE RESTRICT,
   constraint document_pkey PRIMARY KEY (id),
+  constraint document_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES erp.quote(id) ON DELETE CASCADE NOT VALID,
   constraint document_referenced_document_id_fkey FOREIGN KEY (referenced_document_id) REFERENCES erp.document(id),
-  constraint document_static_has_no_config CHECK (((NOT static) OR (config = '{}'::jsonb)))
+  constraint document_static_has_no_config CHECK (((NOT static) OR (config = '{}'::jsonb))),
+  constraint document_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE CASCADE NOT VALID
 );
 CREATE INDEX document_document_number_id_idx ON erp.document USING btree (document_number, id);
 CREATE INDEX document_document_type_id_id_idx ON erp.document USING btree (document_type_id, id);
 CREATE INDEX document_order_id_id_idx ON erp.document USING btree (order_id, id);
+CREATE INDEX document_quote_id_id_idx ON erp.document USING btree (quote_id, id) WHERE (quote_id IS NOT NULL);
 CREATE INDEX document_referenced_document_id_id_idx ON erp.document USING btree (referenced_document_id, id);
 CREATE INDEX document_search_idx ON erp.document USING gin (lower((COALESCE(document_number, ''::text) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
+CREATE INDEX document_supplier_order_id_id_idx ON erp.document USING btree (supplier_order_id, id) WHERE (supplier_order_id IS NOT NULL);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.document REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_document_insert();
 CREATE TRIGGER keep_documents BEFORE DELETE OR UPDATE ON erp.document FOR EACH ROW WHEN ((old.document_number IS NOT NULL)) EXECUTE FUNCTION erp.keep_documents();
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.document REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_cancellations();
@@ -18288,25 +21015,33 @@ create policy document_select_document on erp.document for select to service_doc
 create policy document_select_ledger on erp.document for select to service_ledger using (true);
 create policy document_select_searcher on erp.document for select to service_searcher using (true);
 create policy document_select_writer on erp.document for select to service_writer using (true);
+create policy document_update_writer on erp.document for update to service_writer using (true) with check (true);
 grant select on table erp.document to service_ledger;
 grant insert, select on table erp.document to service_writer;
-grant select (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content_type) on table erp.document to service_api;
+grant select (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content_type, quote_id, supplier_order_id) on table erp.document to service_api;
 grant select (id, document_number, deep_link_code, config, static, content, content_type) on table erp.document to service_document;
 grant select (id, order_id, document_number) on table erp.document to service_searcher;
-comment on table erp.document is 'Documents of orders, rendered from their config or uploaded as files.';
+grant update (sent) on table erp.document to service_writer;
+comment on table erp.document is 'Documents of orders, quotes and supplier orders, rendered from their config or uploaded as files.';
+comment on column erp.document.order_id is 'Order that the document is about.';
 comment on column erp.document.document_number is 'Number of the document, given when it is rendered, by the number range of its type.';
 comment on column erp.document.deep_link_code is 'Random code that opens the document without a login.';
 comment on column erp.document.config is 'Data that the document is rendered from, as they were when it was created: a JSON object. Empty for uploaded files.';
 comment on column erp.document.static is 'Whether the document is an uploaded file, and not rendered.';
 comment on column erp.document.sent is 'Whether the document was marked as sent to the customer.';
+comment on column erp.document.quote_id is 'Quote that the document is about.';
+comment on column erp.document.supplier_order_id is 'Supplier order that the document is about.';
 comment on constraint document_config_is_an_object on erp.document is '@internal insert_document() sees to it';
 comment on constraint document_content_has_a_type on erp.document is '@internal insert_document() sees to it';
 comment on constraint document_deep_link_code_is_long on erp.document is '@internal insert_document() sees to it';
 comment on constraint document_deep_link_code_key on erp.document is '@internal insert_document() sees to it';
 comment on constraint document_document_type_id_fkey on erp.document is '@internal set by functions';
+comment on constraint document_is_about_one_thing on erp.document is '@internal erp.create_document_of sees to it';
 comment on constraint document_number_is_unique_per_type on erp.document is '@internal next_number() gives each number once';
+comment on constraint document_quote_id_fkey on erp.document is '@internal set by functions';
 comment on constraint document_referenced_document_id_fkey on erp.document is '@internal set by functions';
 comment on constraint document_static_has_no_config on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_supplier_order_id_fkey on erp.document is '@internal set by functions';
 comment on index erp.document_search_idx is 'create index concurrently document_search_idx on erp.document using gin ((lower((coalesce(document_number::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.document_file (
@@ -18541,10 +21276,13 @@ CREATE INDEX fulfillment_order_state_id_idx ON erp.fulfillment_order USING btree
 CREATE INDEX fulfillment_order_updated_at_id_idx ON erp.fulfillment_order USING btree (updated_at, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.fulfillment_order REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_order_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_fulfillment_order_update();
+CREATE TRIGGER call_off_labels AFTER UPDATE OF state ON erp.fulfillment_order FOR EACH ROW WHEN (((new.state = 'Cancelled'::text) AND (old.state <> 'Cancelled'::text))) EXECUTE FUNCTION erp.call_off_labels();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.fulfillment_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.fulfillment_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER free_containers AFTER UPDATE OF state ON erp.fulfillment_order FOR EACH ROW WHEN (((old.state <> new.state) AND (new.state = ANY (ARRAY['Closed'::text, 'Cancelled'::text])))) EXECUTE FUNCTION ledger.free_containers();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_fulfillment_order_figures();
+CREATE TRIGGER keep_picks AFTER UPDATE OF state, source_warehouse_location_id ON erp.fulfillment_order FOR EACH ROW WHEN ((((new.state = 'Cancelled'::text) AND (old.state <> 'Cancelled'::text)) OR (new.source_warehouse_location_id IS DISTINCT FROM old.source_warehouse_location_id))) EXECUTE FUNCTION erp.keep_picks_of_order();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF state ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_fulfillment_order();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF type, state_before_hold, source_warehouse_location_id, external_location_name, shipping_address, hold_comment ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_fulfillment_order();
@@ -18552,6 +21290,7 @@ alter table erp.fulfillment_order enable row level security;
 create policy fulfillment_order_insert_writer on erp.fulfillment_order for insert to service_writer with check (true);
 create policy fulfillment_order_select_api on erp.fulfillment_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
 create policy fulfillment_order_select_booker on erp.fulfillment_order for select to service_booker using (true);
+create policy fulfillment_order_select_keeper on erp.fulfillment_order for select to service_keeper using (true);
 create policy fulfillment_order_select_ledger on erp.fulfillment_order for select to service_ledger using (true);
 create policy fulfillment_order_select_writer on erp.fulfillment_order for select to service_writer using (true);
 create policy fulfillment_order_update_booker on erp.fulfillment_order for update to service_booker using (true) with check (true);
@@ -18562,6 +21301,7 @@ grant select on table erp.fulfillment_order to service_ledger;
 grant insert, select on table erp.fulfillment_order to service_writer;
 grant select (id, number, type, state, is_partially_fulfilled, destination_order_id, source_warehouse_location_id, external_location_name, shipping_method_id, shipping_method_name, shipping_address, storefront_id, created_at, updated_at, hold_comment) on table erp.fulfillment_order to service_api;
 grant update (state, is_partially_fulfilled) on table erp.fulfillment_order to service_booker;
+grant select (id, number, source_warehouse_location_id, shipping_method_name, shipping_address) on table erp.fulfillment_order to service_keeper;
 grant update (is_partially_fulfilled) on table erp.fulfillment_order to service_ledger;
 grant update (state, state_before_hold, is_partially_fulfilled, source_warehouse_location_id, hold_comment, division_count, was_cancelled_with_order) on table erp.fulfillment_order to service_writer;
 comment on table erp.fulfillment_order is 'Lines of one order, in given quantities, that one location is to ship.';
@@ -18640,6 +21380,7 @@ CREATE INDEX fulfillment_order_line_item_product_id_id_idx ON erp.fulfillment_or
 CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.fulfillment_order_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_order_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
+CREATE TRIGGER keep_picks AFTER UPDATE OF quantity, fulfilled_quantity ON erp.fulfillment_order_line_item FOR EACH ROW WHEN (((new.quantity - new.fulfilled_quantity) < (old.quantity - old.fulfilled_quantity))) EXECUTE FUNCTION erp.keep_picks_of_line();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF fulfilled_quantity ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_fulfillment_order_line_item();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_fulfillment_order_line_item();
@@ -19104,8 +21845,11 @@ create table erp.location (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint location_has_one_per_warehouse UNIQUE (warehouse_id),
+  constraint location_name_is_not_blank CHECK ((NOT erp.is_blank(name))) NOT VALID,
   constraint location_name_length CHECK ((length(name) <= 255)) NOT VALID,
   constraint location_pkey PRIMARY KEY (id),
+  constraint location_storefront_id_is_not_blank CHECK ((NOT erp.is_blank(storefront_id))) NOT VALID,
+  constraint location_storefront_id_is_unique UNIQUE (storefront_id),
   constraint location_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
 CREATE TRIGGER keep_figures_after_move AFTER UPDATE OF warehouse_id ON erp.location FOR EACH ROW WHEN ((old.warehouse_id IS DISTINCT FROM new.warehouse_id)) EXECUTE FUNCTION ledger.keep_location_figures();
@@ -19114,6 +21858,7 @@ CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.location FOR EACH ROW EXECU
 alter table erp.location enable row level security;
 create policy location_insert_writer on erp.location for insert to service_writer with check (true);
 create policy location_select_api on erp.location for select to service_api using (( SELECT auth.has_scope(VARIADIC '{locations:read}'::text[]) AS has_scope));
+create policy location_select_keeper on erp.location for select to service_keeper using (true);
 create policy location_select_ledger on erp.location for select to service_ledger using (true);
 create policy location_select_registrar on erp.location for select to service_registrar using (true);
 create policy location_select_writer on erp.location for select to service_writer using (true);
@@ -19122,17 +21867,25 @@ create policy location_update_writer on erp.location for update to service_write
 grant select on table erp.location to service_ledger;
 grant insert, select on table erp.location to service_writer;
 grant select (id, name, active, warehouse_id, storefront_id, created_at, updated_at) on table erp.location to service_api;
+grant select (id, warehouse_id) on table erp.location to service_keeper;
 grant update (updated_at) on table erp.location to service_ledger;
 grant select (id, name, warehouse_id) on table erp.location to service_registrar;
-grant update (name) on table erp.location to service_writer;
+grant update (name, active, storefront_id) on table erp.location to service_writer;
 comment on table erp.location is 'Places that orders are fulfilled from: one of the warehouses, or a place that only the storefront platform knows.';
 comment on column erp.location.name is 'Name of the location.';
 comment on column erp.location.active is 'Whether orders may be assigned to it.';
 comment on column erp.location.warehouse_id is 'Warehouse behind the location; null when the system does not manage it.';
 comment on column erp.location.storefront_id is 'Id of the location in the external storefront platform; null when it is not mapped.';
-comment on constraint location_has_one_per_warehouse on erp.location is '@internal each new warehouse gets its own';
+comment on constraint location_has_one_per_warehouse on erp.location is '@userError NOT_UNIQUE warehouse_id
+The warehouse has another location already.';
+comment on constraint location_name_is_not_blank on erp.location is '@userError INVALID name
+The name is blank.';
 comment on constraint location_name_length on erp.location is '@userError OUT_OF_RANGE name
 The text has more than 255 characters.';
+comment on constraint location_storefront_id_is_not_blank on erp.location is '@userError INVALID storefront_id
+The id is blank. Leave it out, or send null.';
+comment on constraint location_storefront_id_is_unique on erp.location is '@userError NOT_UNIQUE storefront_id
+Another location has this id of the storefront.';
 
 create table erp.merchant (
   is_only_row boolean default true not null,
@@ -19163,6 +21916,9 @@ create table erp.merchant (
   payment_days integer,
   payment_terms jsonb,
   pick_order text collate "C" default 'bin'::text not null,
+  quote_days integer,
+  quote_terms jsonb,
+  supplier_order_terms jsonb,
   constraint merchant_address_is_an_object CHECK ((jsonb_typeof(address) = 'object'::text)),
   constraint merchant_bic_has_its_form CHECK ((bic ~ '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$'::text)),
   constraint merchant_contact_name_length CHECK ((length(contact_name) <= 255)),
@@ -19176,7 +21932,10 @@ create table erp.merchant (
   constraint merchant_payment_terms_are_localized CHECK (erp.is_localized_text(payment_terms)),
   constraint merchant_pick_order_is_known CHECK ((pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text]))),
   constraint merchant_pkey PRIMARY KEY (is_only_row),
+  constraint merchant_quote_days_are_plausible CHECK (((quote_days >= 0) AND (quote_days <= 365))) NOT VALID,
+  constraint merchant_quote_terms_are_localized CHECK (erp.is_localized_text(quote_terms)) NOT VALID,
   constraint merchant_retention_years_are_plausible CHECK (((retention_years >= 0) AND (retention_years <= 100))),
+  constraint merchant_supplier_order_terms_are_localized CHECK (erp.is_localized_text(supplier_order_terms)) NOT VALID,
   constraint merchant_time_zone_is_known CHECK (erp.is_time_zone(time_zone)),
   constraint merchant_vat_id_begins_with_a_country CHECK ((vat_id ~ '^[A-Z]{2}[A-Z0-9+*]{2,12}$'::text))
 );
@@ -19213,6 +21972,9 @@ comment on column erp.merchant.oss_vat_id is 'VAT number of the One Stop Shop, i
 comment on column erp.merchant.payment_days is 'Days after the date of an invoice until it is due; null if invoices have no due date.';
 comment on column erp.merchant.payment_terms is 'Payment terms on invoices, by language (BT-20). {dueDate} stands for the due date.';
 comment on column erp.merchant.pick_order is 'Order in which units are picked, of products that have none themselves: bin, first_expired or first_in.';
+comment on column erp.merchant.quote_days is 'Days after a quote is sent during which the customer can accept it, if it has no other date; null if each quote needs a date.';
+comment on column erp.merchant.quote_terms is 'Terms on the documents of quotes, by language.';
+comment on column erp.merchant.supplier_order_terms is 'Terms on the documents of supplier orders, by language.';
 comment on constraint merchant_pick_order_is_known on erp.merchant is '@internal mutations do not change the merchant';
 
 create table erp.number_gap (
@@ -19317,14 +22079,19 @@ create table erp.payment_method (
   means_code text collate "C",
   constraint payment_method_means_code_has_its_form CHECK ((means_code ~ '^([0-9]{1,2}|ZZZ)$'::text)),
   constraint payment_method_pkey PRIMARY KEY (id),
+  constraint payment_method_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))) NOT VALID,
   constraint payment_method_technical_name_key UNIQUE (technical_name)
 );
+CREATE CONSTRAINT TRIGGER payment_method_of_a_sales_channel_is_active AFTER UPDATE OF active ON erp.payment_method NOT DEFERRABLE INITIALLY IMMEDIATE FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION erp.keep_default_active();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.payment_method FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.payment_method enable row level security;
+create policy payment_method_insert_writer on erp.payment_method for insert to service_writer with check (true);
 create policy payment_method_select_api on erp.payment_method for select to service_api using (( SELECT auth.has_scope(VARIADIC '{payment_methods:read}'::text[]) AS has_scope));
 create policy payment_method_select_writer on erp.payment_method for select to service_writer using (true);
-grant select on table erp.payment_method to service_writer;
+create policy payment_method_update_writer on erp.payment_method for update to service_writer using (true) with check (true);
+grant insert, select on table erp.payment_method to service_writer;
 grant select (id, technical_name, name, description, active, "position", after_order_enabled, created_at, updated_at, means_code) on table erp.payment_method to service_api;
+grant update (technical_name, name, description, active, "position", after_order_enabled, means_code) on table erp.payment_method to service_writer;
 comment on table erp.payment_method is 'Ways to pay.';
 comment on column erp.payment_method.technical_name is 'Stable machine name, for example invoice.';
 comment on column erp.payment_method.name is 'Name shown at checkout, in the language of the request.';
@@ -19333,6 +22100,207 @@ comment on column erp.payment_method.active is 'Whether customers are offered it
 comment on column erp.payment_method."position" is 'Place in the list at checkout; lower comes first.';
 comment on column erp.payment_method.after_order_enabled is 'Whether a customer may still change to it once the order is placed.';
 comment on column erp.payment_method.means_code is 'Code of UNTDID 4461 on invoices (BT-81): 58 for a SEPA credit transfer, 68 for an online payment service. Null means that the parties agreed on it (ZZZ).';
+comment on constraint payment_method_means_code_has_its_form on erp.payment_method is '@userError INVALID means_code
+A code of UNTDID 4461 has one or two digits, or is ZZZ.';
+comment on constraint payment_method_technical_name_is_not_blank on erp.payment_method is '@userError INVALID technical_name
+The technical name is blank.';
+comment on constraint payment_method_technical_name_key on erp.payment_method is '@userError NOT_UNIQUE technical_name
+Another payment method has this technical name.';
+
+create table erp.pick_list (
+  id uuid default uuidv7() not null,
+  number text collate "C" not null,
+  state text collate "C" default 'open'::text not null,
+  warehouse_id uuid not null,
+  assignee text,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  updated_at timestamp(0) with time zone,
+  started_at timestamp(0) with time zone,
+  ended_at timestamp(0) with time zone,
+  constraint pick_list_assignee_length CHECK ((length(assignee) <= 200)),
+  constraint pick_list_ends_at_a_moment CHECK (((state = ANY (ARRAY['completed'::text, 'cancelled'::text])) = (ended_at IS NOT NULL))),
+  constraint pick_list_number_is_not_blank CHECK ((NOT erp.is_blank(number))),
+  constraint pick_list_number_is_unique UNIQUE (number),
+  constraint pick_list_pkey PRIMARY KEY (id),
+  constraint pick_list_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))),
+  constraint pick_list_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE RESTRICT
+);
+CREATE INDEX pick_list_created_at_id_idx ON erp.pick_list USING btree (created_at, id);
+CREATE INDEX pick_list_state_id_idx ON erp.pick_list USING btree (state, id);
+CREATE INDEX pick_list_warehouse_id_id_idx ON erp.pick_list USING btree (warehouse_id, id);
+CREATE TRIGGER announce_insert AFTER INSERT ON erp.pick_list REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_pick_list_insert();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.pick_list REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_pick_list_update();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.pick_list FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+alter table erp.pick_list enable row level security;
+create policy pick_list_insert_writer on erp.pick_list for insert to service_writer with check (true);
+create policy pick_list_select_api on erp.pick_list for select to service_api using (( SELECT auth.has_scope(VARIADIC '{pick_lists:read}'::text[]) AS has_scope));
+create policy pick_list_select_ledger on erp.pick_list for select to service_ledger using (true);
+create policy pick_list_select_writer on erp.pick_list for select to service_writer using (true);
+create policy pick_list_update_writer on erp.pick_list for update to service_writer using (true) with check (true);
+grant select on table erp.pick_list to service_ledger;
+grant insert, select on table erp.pick_list to service_writer;
+grant select (id, number, state, warehouse_id, assignee, created_at, updated_at, started_at, ended_at) on table erp.pick_list to service_api;
+grant update (state, assignee, updated_at, started_at, ended_at) on table erp.pick_list to service_writer;
+comment on table erp.pick_list is 'Pick lists: what one person takes out of the bins of a warehouse in one round, for several fulfillment orders.';
+comment on column erp.pick_list.number is 'Number of the pick list.';
+comment on column erp.pick_list.state is 'open until somebody starts; in_progress; completed when each of its fulfillment orders is packed or has left the list; cancelled when nothing was packed.';
+comment on column erp.pick_list.warehouse_id is 'The warehouse.';
+comment on column erp.pick_list.assignee is 'The person who picks, as free text.';
+comment on column erp.pick_list.created_at is 'When it was created.';
+comment on column erp.pick_list.updated_at is 'When it was last changed.';
+comment on column erp.pick_list.started_at is 'When picking began.';
+comment on column erp.pick_list.ended_at is 'When it was completed or cancelled.';
+comment on constraint pick_list_assignee_length on erp.pick_list is '@userError OUT_OF_RANGE assignee
+The name of a person must have at most 200 characters.';
+comment on constraint pick_list_ends_at_a_moment on erp.pick_list is '@internal erp.end_pick_task writes both.';
+comment on constraint pick_list_number_is_not_blank on erp.pick_list is '@internal The number range gives numbers.';
+comment on constraint pick_list_number_is_unique on erp.pick_list is '@internal The number range gives each number once.';
+comment on constraint pick_list_state_is_known on erp.pick_list is '@internal erp.state_transition has only these states.';
+comment on constraint pick_list_warehouse_id_fkey on erp.pick_list is '@userError REFERENCE_IN_USE id
+The warehouse has pick lists.';
+
+create table erp.pick_list_line (
+  id uuid default uuidv7() not null,
+  pick_list_id uuid not null,
+  number integer not null,
+  pick_task_id uuid not null,
+  fulfillment_order_line_item_id uuid,
+  product_id uuid not null,
+  batch_id uuid,
+  bin_location_id uuid,
+  stock_container_id uuid,
+  quantity integer not null,
+  picked_quantity integer default 0 not null,
+  packed_quantity integer default 0 not null,
+  state text default 'open'::text not null,
+  short_at timestamp with time zone,
+  updated_at timestamp(0) with time zone,
+  constraint pick_list_line_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
+  constraint pick_list_line_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
+  constraint pick_list_line_fulfillment_order_line_item_id_fkey FOREIGN KEY (fulfillment_order_line_item_id) REFERENCES erp.fulfillment_order_line_item(id) ON DELETE SET NULL,
+  constraint pick_list_line_has_one_place CHECK ((num_nonnulls(bin_location_id, stock_container_id) < 2)),
+  constraint pick_list_line_is_open_or_done CHECK (
+CASE state
+    WHEN 'open'::text THEN (picked_quantity < quantity)
+    WHEN 'picked'::text THEN (picked_quantity = quantity)
+    ELSE true
+END),
+  constraint pick_list_line_is_short_at_a_moment CHECK (((state = 'short'::text) = (short_at IS NOT NULL))),
+  constraint pick_list_line_number_is_positive CHECK ((number > 0)),
+  constraint pick_list_line_number_is_unique UNIQUE (pick_list_id, number),
+  constraint pick_list_line_pick_list_id_fkey FOREIGN KEY (pick_list_id) REFERENCES erp.pick_list(id) ON DELETE CASCADE,
+  constraint pick_list_line_pick_task_id_fkey FOREIGN KEY (pick_task_id) REFERENCES erp.pick_task(id) ON DELETE CASCADE,
+  constraint pick_list_line_pkey PRIMARY KEY (id),
+  constraint pick_list_line_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint pick_list_line_quantities_fit CHECK (((quantity > 0) AND ((picked_quantity >= 0) AND (picked_quantity <= quantity)) AND ((packed_quantity >= 0) AND (packed_quantity <= picked_quantity)))),
+  constraint pick_list_line_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'picked'::text, 'short'::text, 'dropped'::text]))),
+  constraint pick_list_line_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL
+) with (fillfactor=80);
+CREATE INDEX pick_list_line_batch_id_idx ON erp.pick_list_line USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX pick_list_line_bin_location_id_idx ON erp.pick_list_line USING btree (bin_location_id) WHERE (bin_location_id IS NOT NULL);
+CREATE INDEX pick_list_line_fulfillment_order_line_item_id_id_idx ON erp.pick_list_line USING btree (fulfillment_order_line_item_id, id);
+CREATE INDEX pick_list_line_is_planned ON erp.pick_list_line USING btree (product_id) WHERE (state = 'open'::text);
+CREATE INDEX pick_list_line_pick_task_id_id_idx ON erp.pick_list_line USING btree (pick_task_id, id);
+CREATE INDEX pick_list_line_product_id_id_idx ON erp.pick_list_line USING btree (product_id, id);
+CREATE INDEX pick_list_line_stock_container_id_idx ON erp.pick_list_line USING btree (stock_container_id) WHERE (stock_container_id IS NOT NULL);
+CREATE INDEX pick_list_line_was_short ON erp.pick_list_line USING btree (product_id, short_at) WHERE (state = 'short'::text);
+CREATE TRIGGER keep_line_open BEFORE UPDATE OF fulfillment_order_line_item_id ON erp.pick_list_line FOR EACH ROW WHEN (((new.fulfillment_order_line_item_id IS NULL) AND (old.state = 'open'::text))) EXECUTE FUNCTION erp.drop_pick_line();
+CREATE TRIGGER settle_task AFTER UPDATE OF state, packed_quantity ON erp.pick_list_line FOR EACH ROW EXECUTE FUNCTION erp.settle_pick_task();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.pick_list_line FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+alter table erp.pick_list_line enable row level security;
+create policy pick_list_line_insert_writer on erp.pick_list_line for insert to service_writer with check (true);
+create policy pick_list_line_select_api on erp.pick_list_line for select to service_api using (( SELECT auth.has_scope(VARIADIC '{pick_lists:read}'::text[]) AS has_scope));
+create policy pick_list_line_select_booker on erp.pick_list_line for select to service_booker using (true);
+create policy pick_list_line_select_ledger on erp.pick_list_line for select to service_ledger using (true);
+create policy pick_list_line_select_writer on erp.pick_list_line for select to service_writer using (true);
+create policy pick_list_line_update_writer on erp.pick_list_line for update to service_writer using (true) with check (true);
+grant select on table erp.pick_list_line to service_booker;
+grant select on table erp.pick_list_line to service_ledger;
+grant insert, select on table erp.pick_list_line to service_writer;
+grant select (id, pick_list_id, number, pick_task_id, fulfillment_order_line_item_id, product_id, batch_id, bin_location_id, stock_container_id, quantity, picked_quantity, packed_quantity, state, short_at, updated_at) on table erp.pick_list_line to service_api;
+grant update (quantity, picked_quantity, packed_quantity, state, short_at, updated_at) on table erp.pick_list_line to service_writer;
+comment on table erp.pick_list_line is 'A position of a pick list: units of a product, perhaps of a batch, to be taken from a place for a line of a fulfillment order.';
+comment on column erp.pick_list_line.pick_list_id is 'The pick list.';
+comment on column erp.pick_list_line.number is 'Place in the pick order, from 1. Lines that replace missing units come last.';
+comment on column erp.pick_list_line.pick_task_id is 'The fulfillment order on the list, with its container.';
+comment on column erp.pick_list_line.fulfillment_order_line_item_id is 'The line of the fulfillment order; null when it was deleted afterwards.';
+comment on column erp.pick_list_line.product_id is 'The product.';
+comment on column erp.pick_list_line.batch_id is 'The batch to take; null for units without a batch.';
+comment on column erp.pick_list_line.bin_location_id is 'The bin to take the units from; null for what lies elsewhere in the warehouse.';
+comment on column erp.pick_list_line.stock_container_id is 'The container to take the units from; null for what lies in none.';
+comment on column erp.pick_list_line.quantity is 'Units to pick there.';
+comment on column erp.pick_list_line.picked_quantity is 'Units that were picked, and not put back.';
+comment on column erp.pick_list_line.packed_quantity is 'Units of them that were packed into parcels.';
+comment on column erp.pick_list_line.state is 'open while units are to be picked; picked; short when units were missing; dropped when the fulfillment order needs them no more.';
+comment on column erp.pick_list_line.short_at is 'When units were reported missing.';
+comment on column erp.pick_list_line.updated_at is 'When it was last changed.';
+comment on constraint pick_list_line_batch_id_fkey on erp.pick_list_line is '@internal The product is locked.';
+comment on constraint pick_list_line_bin_location_id_fkey on erp.pick_list_line is '@internal The bin is locked.';
+comment on constraint pick_list_line_fulfillment_order_line_item_id_fkey on erp.pick_list_line is '@internal The fulfillment order is locked.';
+comment on constraint pick_list_line_has_one_place on erp.pick_list_line is '@internal ledger.pick_units names one place.';
+comment on constraint pick_list_line_is_open_or_done on erp.pick_list_line is '@internal The functions of pick lists write both.';
+comment on constraint pick_list_line_is_short_at_a_moment on erp.pick_list_line is '@internal erp.report_short writes both.';
+comment on constraint pick_list_line_number_is_positive on erp.pick_list_line is '@internal Numbered from 1.';
+comment on constraint pick_list_line_number_is_unique on erp.pick_list_line is '@internal The list is locked while lines are added.';
+comment on constraint pick_list_line_pick_list_id_fkey on erp.pick_list_line is '@internal Written with the list.';
+comment on constraint pick_list_line_pick_task_id_fkey on erp.pick_list_line is '@internal Written with the list.';
+comment on constraint pick_list_line_product_id_fkey on erp.pick_list_line is '@internal The product is locked.';
+comment on constraint pick_list_line_quantities_fit on erp.pick_list_line is '@internal erp.confirm_pick refuses more units than are open.';
+comment on constraint pick_list_line_state_is_known on erp.pick_list_line is '@internal The functions of pick lists write only these.';
+comment on constraint pick_list_line_stock_container_id_fkey on erp.pick_list_line is '@internal The container is locked.';
+comment on index erp.pick_list_line_is_planned is 'For ledger.planned_picks and ledger.plain_place: what is planned of a product.';
+comment on index erp.pick_list_line_was_short is 'For ledger.planned_picks and erp.cycle_counts: places that lacked units.';
+
+create table erp.pick_task (
+  id uuid default uuidv7() not null,
+  pick_list_id uuid not null,
+  number integer not null,
+  fulfillment_order_id uuid not null,
+  stock_container_id uuid,
+  state text default 'open'::text not null,
+  ended_at timestamp(0) with time zone,
+  constraint pick_task_ends_at_a_moment CHECK (((state = 'open'::text) = (ended_at IS NULL))),
+  constraint pick_task_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE CASCADE,
+  constraint pick_task_number_is_positive CHECK ((number > 0)),
+  constraint pick_task_number_is_unique UNIQUE (pick_list_id, number),
+  constraint pick_task_pick_list_id_fkey FOREIGN KEY (pick_list_id) REFERENCES erp.pick_list(id) ON DELETE CASCADE,
+  constraint pick_task_pkey PRIMARY KEY (id),
+  constraint pick_task_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'packed'::text, 'dropped'::text]))),
+  constraint pick_task_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL
+);
+CREATE INDEX pick_task_fulfillment_order_id_id_idx ON erp.pick_task USING btree (fulfillment_order_id, id);
+CREATE UNIQUE INDEX pick_task_plans_a_fulfillment_order_once ON erp.pick_task USING btree (fulfillment_order_id) WHERE (state = 'open'::text);
+CREATE INDEX pick_task_stock_container_id_id_idx ON erp.pick_task USING btree (stock_container_id, id);
+CREATE UNIQUE INDEX pick_task_uses_a_container_alone ON erp.pick_task USING btree (stock_container_id) WHERE (state = 'open'::text);
+CREATE TRIGGER end_task AFTER UPDATE OF state ON erp.pick_task FOR EACH ROW WHEN (((old.state = 'open'::text) AND (new.state <> 'open'::text))) EXECUTE FUNCTION erp.end_pick_task();
+alter table erp.pick_task enable row level security;
+create policy pick_task_insert_writer on erp.pick_task for insert to service_writer with check (true);
+create policy pick_task_select_api on erp.pick_task for select to service_api using (( SELECT auth.has_scope(VARIADIC '{pick_lists:read}'::text[]) AS has_scope));
+create policy pick_task_select_ledger on erp.pick_task for select to service_ledger using (true);
+create policy pick_task_select_writer on erp.pick_task for select to service_writer using (true);
+create policy pick_task_update_writer on erp.pick_task for update to service_writer using (true) with check (true);
+grant select on table erp.pick_task to service_ledger;
+grant insert, select on table erp.pick_task to service_writer;
+grant select (id, pick_list_id, number, fulfillment_order_id, stock_container_id, state, ended_at) on table erp.pick_task to service_api;
+grant update (state, ended_at) on table erp.pick_task to service_writer;
+comment on table erp.pick_task is 'A fulfillment order on a pick list, and the container that its units are put into.';
+comment on column erp.pick_task.pick_list_id is 'The pick list.';
+comment on column erp.pick_task.number is 'Number within the pick list, from 1.';
+comment on column erp.pick_task.fulfillment_order_id is 'The fulfillment order.';
+comment on column erp.pick_task.stock_container_id is 'The container that its units are put into; null when it was deleted afterwards.';
+comment on column erp.pick_task.state is 'open while its units are picked and packed; packed; dropped when the fulfillment order left the list without a parcel.';
+comment on column erp.pick_task.ended_at is 'When it was packed or dropped.';
+comment on constraint pick_task_ends_at_a_moment on erp.pick_task is '@internal erp.end_pick_task writes both.';
+comment on constraint pick_task_fulfillment_order_id_fkey on erp.pick_task is '@internal The fulfillment order is locked.';
+comment on constraint pick_task_number_is_positive on erp.pick_task is '@internal Numbered from 1.';
+comment on constraint pick_task_number_is_unique on erp.pick_task is '@internal Written with the list.';
+comment on constraint pick_task_pick_list_id_fkey on erp.pick_task is '@internal The list is made by the same call.';
+comment on constraint pick_task_state_is_known on erp.pick_task is '@internal erp.end_pick_task writes only these.';
+comment on constraint pick_task_stock_container_id_fkey on erp.pick_task is '@internal The container is locked.';
+comment on index erp.pick_task_plans_a_fulfillment_order_once is '@userError ON_PICK_LIST fulfillment_order_id
+The fulfillment order is on a pick list already.';
+comment on index erp.pick_task_uses_a_container_alone is '@userError CONTAINER_IN_USE stock_container_id
+The container is used by another pick list.';
 
 create table erp.product (
   id uuid default uuidv7() not null,
@@ -19421,10 +22389,10 @@ create policy product_update_writer on erp.product for update to service_writer 
 grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant insert, select on table erp.product to service_writer;
-grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight) on table erp.product to service_api;
+grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight) on table erp.product to service_api;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at, safety_stock) on table erp.product to service_booker;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at, safety_stock) on table erp.product to service_ledger;
-grant select (id, product_number, name) on table erp.product to service_registrar;
+grant select (id, product_number, parent_id, name) on table erp.product to service_registrar;
 grant select (id, product_number, name, gtin, manufacturer_number) on table erp.product to service_searcher;
 grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, unit_code, has_serial_numbers, minimum_remaining_shelf_life_days, pick_order, gross_weight, allows_backorders) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
@@ -19490,6 +22458,38 @@ This has more than 500,000 characters as JSON.';
 comment on constraint product_unit_code_has_its_form on erp.product is '@userError INVALID unit_code
 The unit must be a code of UN/ECE Recommendation 20, such as C62 or KGM.';
 comment on index erp.product_name_id_idx is 'For lists of products by name.';
+
+create table erp.product_gtin (
+  id uuid default uuidv7() not null,
+  product_id uuid not null,
+  gtin text collate "C" not null,
+  quantity integer default 1 not null,
+  constraint product_gtin_has_its_form CHECK (((gtin ~ '^\d{14}$'::text) AND erp.is_gs1_number(gtin))),
+  constraint product_gtin_is_unique UNIQUE (gtin),
+  constraint product_gtin_pkey PRIMARY KEY (id),
+  constraint product_gtin_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint product_gtin_quantity_is_positive CHECK (((quantity >= 1) AND (quantity <= 1000000)))
+);
+CREATE INDEX product_gtin_product_id_id_idx ON erp.product_gtin USING btree (product_id, id);
+alter table erp.product_gtin enable row level security;
+create policy product_gtin_delete_writer on erp.product_gtin for delete to service_writer using (true);
+create policy product_gtin_insert_writer on erp.product_gtin for insert to service_writer with check (true);
+create policy product_gtin_select_api on erp.product_gtin for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
+create policy product_gtin_select_writer on erp.product_gtin for select to service_writer using (true);
+create policy product_gtin_update_writer on erp.product_gtin for update to service_writer using (true) with check (true);
+grant delete, insert, select on table erp.product_gtin to service_writer;
+grant select (id, product_id, gtin, quantity) on table erp.product_gtin to service_api;
+grant update (quantity) on table erp.product_gtin to service_writer;
+comment on table erp.product_gtin is 'Further GTINs of products, each with the units that it stands for: of a case of 12, or of another supplier.';
+comment on column erp.product_gtin.product_id is 'The product.';
+comment on column erp.product_gtin.gtin is 'The GTIN, as 14 digits.';
+comment on column erp.product_gtin.quantity is 'Units of the product that the GTIN stands for.';
+comment on constraint product_gtin_has_its_form on erp.product_gtin is '@internal erp.set_product_gtins refuses it first.';
+comment on constraint product_gtin_is_unique on erp.product_gtin is '@userError NOT_UNIQUE gtin
+Another product has this GTIN.';
+comment on constraint product_gtin_product_id_fkey on erp.product_gtin is '@internal The product is locked.';
+comment on constraint product_gtin_quantity_is_positive on erp.product_gtin is '@userError OUT_OF_RANGE quantity
+A GTIN stands for 1 to 1,000,000 units.';
 
 create table erp.product_image (
   product_id uuid not null,
@@ -19621,22 +22621,38 @@ CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, b
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF stock ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product_stock_location_configuration();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF warehouse_id, bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_stock_location_configuration();
 alter table erp.product_stock_location_configuration enable row level security;
+create policy product_stock_location_configuration_insert_writer on erp.product_stock_location_configuration for insert to service_writer with check (true);
 create policy product_stock_location_configuration_select_api on erp.product_stock_location_configuration for select to service_api using (( SELECT auth.has_scope(VARIADIC '{product_stock_location_configurations:read}'::text[]) AS has_scope));
 create policy product_stock_location_configuration_select_booker on erp.product_stock_location_configuration for select to service_booker using (true);
 create policy product_stock_location_configuration_select_ledger on erp.product_stock_location_configuration for select to service_ledger using (true);
+create policy product_stock_location_configuration_select_writer on erp.product_stock_location_configuration for select to service_writer using (true);
 create policy product_stock_location_configuration_update_booker on erp.product_stock_location_configuration for update to service_booker using (true) with check (true);
 create policy product_stock_location_configuration_update_ledger on erp.product_stock_location_configuration for update to service_ledger using (true) with check (true);
+create policy product_stock_location_configuration_update_writer on erp.product_stock_location_configuration for update to service_writer using (true) with check (true);
 grant select on table erp.product_stock_location_configuration to service_booker;
 grant select on table erp.product_stock_location_configuration to service_ledger;
-grant select (id, product_id, reorder_point, target_maximum_quantity, stock_below_reorder_point) on table erp.product_stock_location_configuration to service_api;
+grant insert, select on table erp.product_stock_location_configuration to service_writer;
+grant select (id, product_id, warehouse_id, bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point) on table erp.product_stock_location_configuration to service_api;
 grant update (stock, updated_at) on table erp.product_stock_location_configuration to service_booker;
 grant update (stock) on table erp.product_stock_location_configuration to service_ledger;
+grant update (reorder_point, target_maximum_quantity) on table erp.product_stock_location_configuration to service_writer;
 comment on table erp.product_stock_location_configuration is 'When to refill a product at one place: a bin, or the part of a warehouse that has no bin. The stock column is kept by the ledger.';
+comment on column erp.product_stock_location_configuration.product_id is 'Product that the settings are for.';
+comment on column erp.product_stock_location_configuration.warehouse_id is 'Warehouse, if it is the place: its part that has no bin.';
+comment on column erp.product_stock_location_configuration.bin_location_id is 'Bin, if it is the place.';
 comment on column erp.product_stock_location_configuration.reorder_point is 'Stock at the place at which it is to be refilled.';
 comment on column erp.product_stock_location_configuration.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
 comment on column erp.product_stock_location_configuration.stock_below_reorder_point is 'Reorder point less the stock at the place; zero or negative when there is enough.';
+comment on constraint product_stock_location_configuration_has_one_place on erp.product_stock_location_configuration is '@userError INVALID warehouse_id
+A row has either a warehouse or a bin.';
+comment on constraint product_stock_location_configuration_is_unique on erp.product_stock_location_configuration is '@userError NOT_UNIQUE product_id
+An earlier row configures the same product and place.';
+comment on constraint product_stock_location_configuration_reorder_point_not_negative on erp.product_stock_location_configuration is '@userError OUT_OF_RANGE reorder_point
+The reorder point must not be negative.';
 comment on constraint product_stock_location_configuration_stock_below_reorder_point_ on erp.product_stock_location_configuration is '@internal
 @keeps stock_below_reorder_point';
+comment on constraint product_stock_location_configuration_target_is_not_negative on erp.product_stock_location_configuration is '@userError OUT_OF_RANGE target_maximum_quantity
+The target must not be negative.';
 
 create table erp.product_supplier_configuration (
   id uuid default uuidv7() not null,
@@ -19649,6 +22665,7 @@ create table erp.product_supplier_configuration (
   delivery_time_days integer,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  units_per_pack integer,
   constraint product_supplier_configuration_delivery_time_is_not_negative CHECK ((delivery_time_days >= 0)),
   constraint product_supplier_configuration_is_unique UNIQUE (product_id, supplier_id),
   constraint product_supplier_configuration_min_purchase_is_positive CHECK ((min_purchase > 0)),
@@ -19656,7 +22673,8 @@ create table erp.product_supplier_configuration (
   constraint product_supplier_configuration_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint product_supplier_configuration_purchase_steps_are_positive CHECK ((purchase_steps > 0)),
   constraint product_supplier_configuration_supplier_id_fkey FOREIGN KEY (supplier_id) REFERENCES erp.supplier(id) ON DELETE CASCADE,
-  constraint product_supplier_product_number_length CHECK ((length(supplier_product_number) <= 255)) NOT VALID
+  constraint product_supplier_product_number_length CHECK ((length(supplier_product_number) <= 255)) NOT VALID,
+  constraint product_supplier_units_per_pack_are_positive CHECK ((units_per_pack > 0)) NOT VALID
 );
 CREATE UNIQUE INDEX product_supplier_configuration_has_one_default ON erp.product_supplier_configuration USING btree (product_id) WHERE supplier_is_default;
 CREATE INDEX product_supplier_configuration_product_id_id_idx ON erp.product_supplier_configuration USING btree (product_id, id);
@@ -19671,8 +22689,8 @@ create policy product_supplier_configuration_select_api on erp.product_supplier_
 create policy product_supplier_configuration_select_writer on erp.product_supplier_configuration for select to service_writer using (true);
 create policy product_supplier_configuration_update_writer on erp.product_supplier_configuration for update to service_writer using (true) with check (true);
 grant delete, insert, select on table erp.product_supplier_configuration to service_writer;
-grant select (id, product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days, created_at, updated_at) on table erp.product_supplier_configuration to service_api;
-grant update (supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days) on table erp.product_supplier_configuration to service_writer;
+grant select (id, product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days, created_at, updated_at, units_per_pack) on table erp.product_supplier_configuration to service_api;
+grant update (supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days, units_per_pack) on table erp.product_supplier_configuration to service_writer;
 comment on table erp.product_supplier_configuration is 'Suppliers of products, with their terms.';
 comment on column erp.product_supplier_configuration.product_id is 'Product that is bought.';
 comment on column erp.product_supplier_configuration.supplier_id is 'Supplier that sells it.';
@@ -19681,6 +22699,7 @@ comment on column erp.product_supplier_configuration.min_purchase is 'Least quan
 comment on column erp.product_supplier_configuration.purchase_steps is 'Quantities are ordered in multiples of this.';
 comment on column erp.product_supplier_configuration.supplier_is_default is 'Whether the product is bought here unless something else says otherwise. At most one supplier of a product is its default.';
 comment on column erp.product_supplier_configuration.delivery_time_days is 'Days from order to delivery of this product.';
+comment on column erp.product_supplier_configuration.units_per_pack is 'Units of the product in a pack of the supplier; null when it sells single units.';
 comment on constraint product_supplier_configuration_delivery_time_is_not_negative on erp.product_supplier_configuration is '@userError OUT_OF_RANGE delivery_time_days
 The delivery time must not be negative.';
 comment on constraint product_supplier_configuration_is_unique on erp.product_supplier_configuration is '@userError NOT_UNIQUE supplier_id
@@ -19691,6 +22710,8 @@ comment on constraint product_supplier_configuration_purchase_steps_are_positive
 The step must be at least 1.';
 comment on constraint product_supplier_product_number_length on erp.product_supplier_configuration is '@userError OUT_OF_RANGE supplier_product_number
 The text has more than 255 characters.';
+comment on constraint product_supplier_units_per_pack_are_positive on erp.product_supplier_configuration is '@userError OUT_OF_RANGE units_per_pack
+A pack has at least 1 unit.';
 
 create table erp.product_supplier_price (
   product_supplier_configuration_id uuid not null,
@@ -19802,7 +22823,8 @@ comment on column erp.product_warehouse_configuration.stock_below_reorder_point 
 comment on column erp.product_warehouse_configuration.safety_stock is 'Units in the warehouse that are not offered for sale, because a count or a sale elsewhere may be late.';
 comment on constraint product_warehouse_configuration_bin_is_in_the_warehouse on erp.product_warehouse_configuration is '@userError INVALID default_bin_location_id
 The warehouse has no such bin.';
-comment on constraint product_warehouse_configuration_is_unique on erp.product_warehouse_configuration is '@internal set_product_warehouse_configuration() changes the one that is there';
+comment on constraint product_warehouse_configuration_is_unique on erp.product_warehouse_configuration is '@userError NOT_UNIQUE product_id
+An earlier row configures the same product and warehouse.';
 comment on constraint product_warehouse_configuration_reorder_point_is_not_negative on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE reorder_point
 The reorder point must not be negative.';
 comment on constraint product_warehouse_configuration_safety_stock_is_plausible on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE safety_stock
@@ -19847,12 +22869,24 @@ create table erp.quote (
   comment text collate "C",
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  shipping_address jsonb,
+  billing_address jsonb,
+  revision integer default 1 not null,
+  sent_at timestamp(0) with time zone,
+  decline_reason text collate "C",
+  constraint quote_billing_address_is_an_object CHECK ((jsonb_typeof(billing_address) = 'object'::text)) NOT VALID,
+  constraint quote_billing_address_length CHECK ((length((billing_address)::text) <= 10000)) NOT VALID,
+  constraint quote_comment_length CHECK ((length(comment) <= 10000)) NOT VALID,
   constraint quote_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
   constraint quote_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES erp.customer(id) ON DELETE SET NULL,
+  constraint quote_decline_reason_length CHECK ((length(decline_reason) <= 10000)) NOT VALID,
+  constraint quote_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT VALID,
   constraint quote_number_is_unique UNIQUE (number),
   constraint quote_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
+  constraint quote_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)) NOT VALID,
+  constraint quote_shipping_address_length CHECK ((length((shipping_address)::text) <= 10000)) NOT VALID,
   constraint quote_state_is_known CHECK ((state = ANY (ARRAY['draft'::text, 'open'::text, 'sent'::text, 'accepted'::text, 'declined'::text, 'expired'::text]))),
   constraint quote_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text])))
 );
@@ -19860,13 +22894,23 @@ CREATE INDEX quote_currency_id_id_idx ON erp.quote USING btree (currency_id, id)
 CREATE INDEX quote_customer_id_id_idx ON erp.quote USING btree (customer_id, id);
 CREATE INDEX quote_order_id_id_idx ON erp.quote USING btree (order_id, id);
 CREATE INDEX quote_sales_channel_id_id_idx ON erp.quote USING btree (sales_channel_id, id);
+CREATE INDEX quote_waits_idx ON erp.quote USING btree (valid_until) WHERE (state = 'sent'::text);
+CREATE TRIGGER announce_insert AFTER INSERT ON erp.quote REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_quote_insert();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.quote REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_quote_update();
+CREATE TRIGGER keep_amounts BEFORE UPDATE OF tax_status ON erp.quote FOR EACH ROW WHEN ((old.tax_status IS DISTINCT FROM new.tax_status)) EXECUTE FUNCTION erp.keep_amounts_of_quote();
+CREATE TRIGGER keep_sent BEFORE UPDATE OF amount_net, amount_total, currency_id, tax_status ON erp.quote FOR EACH ROW WHEN (((old.state = new.state) AND ((((old.amount_net IS DISTINCT FROM new.amount_net) OR (old.amount_total IS DISTINCT FROM new.amount_total)) OR (old.currency_id IS DISTINCT FROM new.currency_id)) OR (old.tax_status IS DISTINCT FROM new.tax_status)))) EXECUTE FUNCTION erp.keep_sent_quotes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.quote FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.quote enable row level security;
+create policy quote_insert_writer on erp.quote for insert to service_writer with check (true);
 create policy quote_select_api on erp.quote for select to service_api using (( SELECT auth.has_scope(VARIADIC '{quotes:read}'::text[]) AS has_scope));
-grant select (id, number, state, customer_id, sales_channel_id, currency_id, order_id, amount_net, amount_total, tax_status, valid_until, comment, created_at, updated_at) on table erp.quote to service_api;
+create policy quote_select_writer on erp.quote for select to service_writer using (true);
+create policy quote_update_writer on erp.quote for update to service_writer using (true) with check (true);
+grant insert, select on table erp.quote to service_writer;
+grant select (id, number, state, customer_id, sales_channel_id, currency_id, order_id, amount_net, amount_total, tax_status, valid_until, comment, created_at, updated_at, shipping_address, billing_address, revision, sent_at, decline_reason) on table erp.quote to service_api;
+grant update (number, state, customer_id, sales_channel_id, currency_id, order_id, amount_net, amount_total, tax_status, valid_until, comment, shipping_address, billing_address, revision, sent_at, decline_reason) on table erp.quote to service_writer;
 comment on table erp.quote is 'Offers made to customers before they order.';
 comment on column erp.quote.number is 'Number of the quote.';
-comment on column erp.quote.state is 'draft, open, sent, accepted, declined or expired.';
+comment on column erp.quote.state is 'draft, open, sent, accepted, declined or expired. An open quote is complete and waits to be sent: other programs set it, for example after somebody approved it.';
 comment on column erp.quote.customer_id is 'Customer that the quote is for.';
 comment on column erp.quote.sales_channel_id is 'Sales channel that the quote was made in.';
 comment on column erp.quote.currency_id is 'Currency of all amounts of the quote.';
@@ -19874,8 +22918,33 @@ comment on column erp.quote.order_id is 'Order that came of the quote.';
 comment on column erp.quote.amount_net is 'Total without tax, in the currency of the quote.';
 comment on column erp.quote.amount_total is 'Total with tax, in the currency of the quote.';
 comment on column erp.quote.tax_status is 'gross, net or tax-free.';
-comment on column erp.quote.valid_until is 'Until when the customer can accept.';
-comment on column erp.quote.comment is 'Free note.';
+comment on column erp.quote.valid_until is 'Until when the customer can accept; null until it is sent, unless somebody has set it.';
+comment on column erp.quote.comment is 'Free note, which no document shows.';
+comment on column erp.quote.shipping_address is 'Address that the goods are to go to: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column erp.quote.billing_address is 'Address that the quote and its invoice go to: an object with the same keys.';
+comment on column erp.quote.revision is 'How often the quote was written: 1, and one more each time that it is changed after it was sent.';
+comment on column erp.quote.sent_at is 'When the quote was last sent.';
+comment on column erp.quote.decline_reason is 'Why the customer declined; null in other states.';
+comment on constraint quote_billing_address_is_an_object on erp.quote is '@userError INVALID billing_address
+The address must be a JSON object.';
+comment on constraint quote_billing_address_length on erp.quote is '@userError OUT_OF_RANGE billing_address
+This has more than 10,000 characters as JSON.';
+comment on constraint quote_comment_length on erp.quote is '@userError OUT_OF_RANGE comment
+The text has more than 10,000 characters.';
+comment on constraint quote_decline_reason_length on erp.quote is '@userError OUT_OF_RANGE decline_reason
+The text has more than 10,000 characters.';
+comment on constraint quote_number_is_not_blank on erp.quote is '@userError INVALID number
+The number is blank. Leave it out if there is none.';
+comment on constraint quote_number_is_unique on erp.quote is '@userError NOT_UNIQUE number
+Another quote has this number.';
+comment on constraint quote_shipping_address_is_an_object on erp.quote is '@userError INVALID shipping_address
+The address must be a JSON object.';
+comment on constraint quote_shipping_address_length on erp.quote is '@userError OUT_OF_RANGE shipping_address
+This has more than 10,000 characters as JSON.';
+comment on constraint quote_state_is_known on erp.quote is '@internal erp.state_transition has only these states.';
+comment on constraint quote_tax_status_is_known on erp.quote is '@userError INVALID tax_status
+This is gross, net or tax-free.';
+comment on index erp.quote_waits_idx is 'For erp.expire_quotes.';
 
 create table erp.quote_line_item (
   id uuid default uuidv7() not null,
@@ -19892,18 +22961,46 @@ create table erp.quote_line_item (
   tax_rate numeric,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  tax_category text collate "C",
+  exemption_code text collate "C",
+  discount_reason text collate "C",
+  unit_code text collate "C",
+  constraint quote_line_item_description_length CHECK ((length(description) <= 10000)) NOT VALID,
+  constraint quote_line_item_discount_reason_length CHECK ((length(discount_reason) <= 255)) NOT VALID,
+  constraint quote_line_item_exemption_code_has_its_form CHECK (((exemption_code IS NULL) OR ((exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'::text) AND (tax_category IS NOT NULL) AND (tax_category ~ '^(E|AE|K|G)$'::text)))) NOT VALID,
+  constraint quote_line_item_identifier_is_not_blank CHECK ((NOT erp.is_blank(identifier))) NOT VALID,
+  constraint quote_line_item_identifier_length CHECK ((length(identifier) <= 1000)) NOT VALID,
+  constraint quote_line_item_label_length CHECK ((length(label) <= 1000)) NOT VALID,
   constraint quote_line_item_pkey PRIMARY KEY (id),
   constraint quote_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
+  constraint quote_line_item_product_only_on_product_lines CHECK (((product_id IS NULL) OR (NOT (type IS DISTINCT FROM 'product'::text)))) NOT VALID,
   constraint quote_line_item_quantity_is_positive CHECK ((quantity > 0)),
   constraint quote_line_item_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES erp.quote(id) ON DELETE CASCADE,
-  constraint quote_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric)))
+  constraint quote_line_item_tax_category_is_known CHECK ((tax_category ~ '^(S|Z|E|AE|K|G)$'::text)) NOT VALID,
+  constraint quote_line_item_tax_category_matches_rate CHECK (((tax_category !~ '^(S|Z|E|AE|K|G)$'::text) OR ((tax_category = 'S'::text) = (tax_rate > (0)::numeric)))) NOT VALID,
+  constraint quote_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))),
+  constraint quote_line_item_total_price_is_an_amount CHECK ((abs(total_price) < ('1000000000000000'::bigint)::numeric)) NOT VALID,
+  constraint quote_line_item_type_length CHECK ((length(type) <= 255)) NOT VALID,
+  constraint quote_line_item_unit_code_has_its_form CHECK ((unit_code ~ '^[A-Z0-9]{2,3}$'::text)) NOT VALID,
+  constraint quote_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < ('1000000000000000'::bigint)::numeric)) NOT VALID
 );
 CREATE INDEX quote_line_item_product_id_id_idx ON erp.quote_line_item USING btree (product_id, id);
 CREATE INDEX quote_line_item_quote_id_id_idx ON erp.quote_line_item USING btree (quote_id, id);
+CREATE TRIGGER keep_amounts_after_delete AFTER DELETE ON erp.quote_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_quote_amounts();
+CREATE TRIGGER keep_amounts_after_insert AFTER INSERT ON erp.quote_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_quote_amounts();
+CREATE TRIGGER keep_amounts_after_update AFTER UPDATE ON erp.quote_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.keep_quote_amounts();
+CREATE TRIGGER keep_sent BEFORE UPDATE ON erp.quote_line_item FOR EACH ROW WHEN (((((((((((old.quote_id IS DISTINCT FROM new.quote_id) OR (old.type IS DISTINCT FROM new.type)) OR (old.identifier IS DISTINCT FROM new.identifier)) OR (old.label IS DISTINCT FROM new.label)) OR (old.quantity IS DISTINCT FROM new.quantity)) OR (old.unit_price IS DISTINCT FROM new.unit_price)) OR (old.total_price IS DISTINCT FROM new.total_price)) OR (old.tax_rate IS DISTINCT FROM new.tax_rate)) OR (old.tax_category IS DISTINCT FROM new.tax_category)) OR (old.exemption_code IS DISTINCT FROM new.exemption_code))) EXECUTE FUNCTION erp.keep_sent_quotes();
+CREATE TRIGGER keep_sent_undeleted BEFORE DELETE ON erp.quote_line_item FOR EACH ROW EXECUTE FUNCTION erp.keep_sent_quotes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.quote_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.quote_line_item enable row level security;
+create policy quote_line_item_delete_writer on erp.quote_line_item for delete to service_writer using (true);
+create policy quote_line_item_insert_writer on erp.quote_line_item for insert to service_writer with check (true);
 create policy quote_line_item_select_api on erp.quote_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{quotes:read}'::text[]) AS has_scope));
-grant select (id, quote_id, product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, created_at, updated_at) on table erp.quote_line_item to service_api;
+create policy quote_line_item_select_writer on erp.quote_line_item for select to service_writer using (true);
+create policy quote_line_item_update_writer on erp.quote_line_item for update to service_writer using (true) with check (true);
+grant delete, insert, select on table erp.quote_line_item to service_writer;
+grant select (id, quote_id, product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, created_at, updated_at, tax_category, exemption_code, discount_reason, unit_code) on table erp.quote_line_item to service_api;
+grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, tax_category, exemption_code, discount_reason, unit_code) on table erp.quote_line_item to service_writer;
 comment on table erp.quote_line_item is 'Lines of quotes.';
 comment on column erp.quote_line_item.quote_id is 'Quote that the line belongs to.';
 comment on column erp.quote_line_item.product_id is 'Product that is offered; set on lines of type product only.';
@@ -19915,6 +23012,41 @@ comment on column erp.quote_line_item."position" is 'Place of the line within it
 comment on column erp.quote_line_item.quantity is 'Units offered; always positive.';
 comment on column erp.quote_line_item.unit_price is 'Price of one unit with tax, in the currency of the quote.';
 comment on column erp.quote_line_item.total_price is 'Price of the line with tax, in the currency of the quote.';
+comment on column erp.quote_line_item.tax_rate is 'Tax rate in percent.';
+comment on column erp.quote_line_item.tax_category is 'Tax category of UNTDID 5305: S standard or reduced rate, Z zero rate, E exempt, AE reverse charge, K intra-Community supply, G export. Null follows from the tax rate and the tax status of the quote.';
+comment on column erp.quote_line_item.exemption_code is 'Code of the reason why the line has no tax, of the list VATEX. Null takes the code of the category.';
+comment on column erp.quote_line_item.discount_reason is 'Reason why the total is less than the unit price times the quantity.';
+comment on column erp.quote_line_item.unit_code is 'Unit of the quantity, of UN/ECE Recommendation 20. Null takes the product''s, or else C62: one.';
+comment on constraint quote_line_item_description_length on erp.quote_line_item is '@userError OUT_OF_RANGE description
+The text has more than 10,000 characters.';
+comment on constraint quote_line_item_discount_reason_length on erp.quote_line_item is '@userError OUT_OF_RANGE discount_reason
+The text has more than 255 characters.';
+comment on constraint quote_line_item_exemption_code_has_its_form on erp.quote_line_item is '@userError INVALID exemption_code
+The code must be of the list VATEX, such as VATEX-EU-AE, with a tax category of E, AE, K or G.';
+comment on constraint quote_line_item_identifier_is_not_blank on erp.quote_line_item is '@userError INVALID identifier
+The identifier is blank. Leave it out if there is none.';
+comment on constraint quote_line_item_identifier_length on erp.quote_line_item is '@userError OUT_OF_RANGE identifier
+The text has more than 1,000 characters.';
+comment on constraint quote_line_item_label_length on erp.quote_line_item is '@userError OUT_OF_RANGE label
+The text has more than 1,000 characters.';
+comment on constraint quote_line_item_product_only_on_product_lines on erp.quote_line_item is '@userError INVALID type
+Only lines of type product name a product.';
+comment on constraint quote_line_item_quantity_is_positive on erp.quote_line_item is '@userError OUT_OF_RANGE quantity
+The quantity must be at least 1.';
+comment on constraint quote_line_item_tax_category_is_known on erp.quote_line_item is '@userError INVALID tax_category
+The tax category must be S, Z, E, AE, K or G.';
+comment on constraint quote_line_item_tax_category_matches_rate on erp.quote_line_item is '@userError INVALID tax_category
+Only the tax category S has a tax rate above 0, and it needs one.';
+comment on constraint quote_line_item_tax_rate_is_a_percentage on erp.quote_line_item is '@userError OUT_OF_RANGE tax_rate
+The tax rate is in percent, from 0 to 100.';
+comment on constraint quote_line_item_total_price_is_an_amount on erp.quote_line_item is '@userError OUT_OF_RANGE total_price
+An amount must be less than 1,000,000,000,000,000.';
+comment on constraint quote_line_item_type_length on erp.quote_line_item is '@userError OUT_OF_RANGE type
+The text has more than 255 characters.';
+comment on constraint quote_line_item_unit_code_has_its_form on erp.quote_line_item is '@userError INVALID unit_code
+The unit must be a code of UN/ECE Recommendation 20, such as C62 or KGM.';
+comment on constraint quote_line_item_unit_price_is_an_amount on erp.quote_line_item is '@userError OUT_OF_RANGE unit_price
+An amount must be less than 1,000,000,000,000,000.';
 
 create table erp.return_order (
   id uuid default uuidv7() not null,
@@ -20151,24 +23283,37 @@ create table erp.sales_channel (
   payment_method_id uuid not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  technical_name text collate "C",
   constraint sales_channel_country_id_fkey FOREIGN KEY (country_id) REFERENCES erp.country(id) ON DELETE RESTRICT,
   constraint sales_channel_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
   constraint sales_channel_customer_group_id_fkey FOREIGN KEY (customer_group_id) REFERENCES erp.customer_group(id) ON DELETE RESTRICT,
   constraint sales_channel_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES erp.payment_method(id) ON DELETE RESTRICT,
-  constraint sales_channel_pkey PRIMARY KEY (id)
+  constraint sales_channel_pkey PRIMARY KEY (id),
+  constraint sales_channel_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))) NOT VALID,
+  constraint sales_channel_technical_name_is_unique UNIQUE (technical_name)
 );
 CREATE INDEX sales_channel_country_id_id_idx ON erp.sales_channel USING btree (country_id, id);
 CREATE INDEX sales_channel_currency_id_id_idx ON erp.sales_channel USING btree (currency_id, id);
 CREATE INDEX sales_channel_customer_group_id_id_idx ON erp.sales_channel USING btree (customer_group_id, id);
 CREATE INDEX sales_channel_payment_method_id_id_idx ON erp.sales_channel USING btree (payment_method_id, id);
+CREATE CONSTRAINT TRIGGER sales_channel_has_an_active_payment_method AFTER INSERT OR UPDATE OF payment_method_id ON erp.sales_channel NOT DEFERRABLE INITIALLY IMMEDIATE FOR EACH ROW EXECUTE FUNCTION erp.keep_default_active();
+CREATE CONSTRAINT TRIGGER sales_channel_offers_its_defaults AFTER INSERT OR UPDATE OF country_id, currency_id, payment_method_id ON erp.sales_channel DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION erp.keep_channel_defaults();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_channel FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.sales_channel enable row level security;
+create policy sales_channel_insert_writer on erp.sales_channel for insert to service_writer with check (true);
 create policy sales_channel_select_api on erp.sales_channel for select to service_api using (( SELECT auth.has_scope(VARIADIC '{sales_channels:read}'::text[]) AS has_scope));
 create policy sales_channel_select_writer on erp.sales_channel for select to service_writer using (true);
-grant select on table erp.sales_channel to service_writer;
-grant select (id, name, country_id, currency_id, customer_group_id, payment_method_id) on table erp.sales_channel to service_api;
+create policy sales_channel_update_writer on erp.sales_channel for update to service_writer using (true) with check (true);
+grant insert, select on table erp.sales_channel to service_writer;
+grant select (id, name, country_id, currency_id, customer_group_id, payment_method_id, technical_name) on table erp.sales_channel to service_api;
+grant update (name, country_id, currency_id, customer_group_id, payment_method_id, technical_name) on table erp.sales_channel to service_writer;
 comment on table erp.sales_channel is 'Places where the shop sells: a web shop, a market place, a till.';
 comment on column erp.sales_channel.name is 'Name of the sales channel, in the language of the request.';
+comment on column erp.sales_channel.technical_name is 'Stable machine name, for example web_shop_de; unique, and null where there is none.';
+comment on constraint sales_channel_technical_name_is_not_blank on erp.sales_channel is '@userError INVALID technical_name
+The technical name is blank.';
+comment on constraint sales_channel_technical_name_is_unique on erp.sales_channel is '@userError NOT_UNIQUE technical_name
+Another sales channel has this technical name.';
 
 create table erp.sales_channel_country (
   sales_channel_id uuid not null,
@@ -20178,8 +23323,13 @@ create table erp.sales_channel_country (
   constraint sales_channel_country_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE CASCADE
 );
 CREATE INDEX sales_channel_country_country_id_sales_channel_id_idx ON erp.sales_channel_country USING btree (country_id, sales_channel_id);
+CREATE CONSTRAINT TRIGGER sales_channel_country_is_kept AFTER DELETE ON erp.sales_channel_country DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION erp.keep_offered_defaults('country_id');
 alter table erp.sales_channel_country enable row level security;
+create policy sales_channel_country_delete_writer on erp.sales_channel_country for delete to service_writer using (true);
+create policy sales_channel_country_insert_writer on erp.sales_channel_country for insert to service_writer with check (true);
 create policy sales_channel_country_select_api on erp.sales_channel_country for select to service_api using (( SELECT auth.has_scope(VARIADIC '{countries:read,sales_channels:read}'::text[]) AS has_scope));
+create policy sales_channel_country_select_writer on erp.sales_channel_country for select to service_writer using (true);
+grant delete, insert, select on table erp.sales_channel_country to service_writer;
 grant select (sales_channel_id, country_id) on table erp.sales_channel_country to service_api;
 comment on table erp.sales_channel_country is 'Countries that a sales channel delivers to.';
 
@@ -20191,8 +23341,13 @@ create table erp.sales_channel_currency (
   constraint sales_channel_currency_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE CASCADE
 );
 CREATE INDEX sales_channel_currency_currency_id_sales_channel_id_idx ON erp.sales_channel_currency USING btree (currency_id, sales_channel_id);
+CREATE CONSTRAINT TRIGGER sales_channel_currency_is_kept AFTER DELETE ON erp.sales_channel_currency DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION erp.keep_offered_defaults('currency_id');
 alter table erp.sales_channel_currency enable row level security;
+create policy sales_channel_currency_delete_writer on erp.sales_channel_currency for delete to service_writer using (true);
+create policy sales_channel_currency_insert_writer on erp.sales_channel_currency for insert to service_writer with check (true);
 create policy sales_channel_currency_select_api on erp.sales_channel_currency for select to service_api using (( SELECT auth.has_scope(VARIADIC '{currencies:read,sales_channels:read}'::text[]) AS has_scope));
+create policy sales_channel_currency_select_writer on erp.sales_channel_currency for select to service_writer using (true);
+grant delete, insert, select on table erp.sales_channel_currency to service_writer;
 grant select (sales_channel_id, currency_id) on table erp.sales_channel_currency to service_api;
 comment on table erp.sales_channel_currency is 'Currencies that a sales channel takes.';
 
@@ -20204,8 +23359,13 @@ create table erp.sales_channel_payment_method (
   constraint sales_channel_payment_method_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE CASCADE
 );
 CREATE INDEX sales_channel_payment_method_payment_method_id_sales_channe_idx ON erp.sales_channel_payment_method USING btree (payment_method_id, sales_channel_id);
+CREATE CONSTRAINT TRIGGER sales_channel_payment_method_is_kept AFTER DELETE ON erp.sales_channel_payment_method DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION erp.keep_offered_defaults('payment_method_id');
 alter table erp.sales_channel_payment_method enable row level security;
+create policy sales_channel_payment_method_delete_writer on erp.sales_channel_payment_method for delete to service_writer using (true);
+create policy sales_channel_payment_method_insert_writer on erp.sales_channel_payment_method for insert to service_writer with check (true);
 create policy sales_channel_payment_method_select_api on erp.sales_channel_payment_method for select to service_api using (( SELECT auth.has_scope(VARIADIC '{payment_methods:read,sales_channels:read}'::text[]) AS has_scope));
+create policy sales_channel_payment_method_select_writer on erp.sales_channel_payment_method for select to service_writer using (true);
+grant delete, insert, select on table erp.sales_channel_payment_method to service_writer;
 grant select (sales_channel_id, payment_method_id) on table erp.sales_channel_payment_method to service_api;
 comment on table erp.sales_channel_payment_method is 'Payment methods that a sales channel offers.';
 
@@ -20218,7 +23378,11 @@ create table erp.sales_channel_registration_group (
 );
 CREATE INDEX sales_channel_registration_gr_customer_group_id_sales_chann_idx ON erp.sales_channel_registration_group USING btree (customer_group_id, sales_channel_id);
 alter table erp.sales_channel_registration_group enable row level security;
+create policy sales_channel_registration_group_delete_writer on erp.sales_channel_registration_group for delete to service_writer using (true);
+create policy sales_channel_registration_group_insert_writer on erp.sales_channel_registration_group for insert to service_writer with check (true);
 create policy sales_channel_registration_group_select_api on erp.sales_channel_registration_group for select to service_api using (( SELECT auth.has_scope(VARIADIC '{customer_groups:read,sales_channels:read}'::text[]) AS has_scope));
+create policy sales_channel_registration_group_select_writer on erp.sales_channel_registration_group for select to service_writer using (true);
+grant delete, insert, select on table erp.sales_channel_registration_group to service_writer;
 grant select (sales_channel_id, customer_group_id) on table erp.sales_channel_registration_group to service_api;
 comment on table erp.sales_channel_registration_group is 'Customer groups that visitors of a sales channel may register for.';
 
@@ -20295,6 +23459,7 @@ CREATE INDEX sales_order_state_order_date_time_id_idx ON erp.sales_order USING b
 CREATE INDEX sales_order_updated_at_id_idx ON erp.sales_order USING btree (updated_at, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.sales_order REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_sales_order_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_sales_order_update();
+CREATE TRIGGER call_off_labels AFTER UPDATE OF state ON erp.sales_order FOR EACH ROW WHEN (((new.state = 'cancelled'::text) AND (old.state <> 'cancelled'::text))) EXECUTE FUNCTION erp.call_off_labels();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.sales_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.sales_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_counted BEFORE DELETE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION valuation.keep_counted();
@@ -20310,6 +23475,7 @@ alter table erp.sales_order enable row level security;
 create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
 create policy sales_order_select_api on erp.sales_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
 create policy sales_order_select_booker on erp.sales_order for select to service_booker using (true);
+create policy sales_order_select_keeper on erp.sales_order for select to service_keeper using (true);
 create policy sales_order_select_ledger on erp.sales_order for select to service_ledger using (true);
 create policy sales_order_select_registrar on erp.sales_order for select to service_registrar using (true);
 create policy sales_order_select_searcher on erp.sales_order for select to service_searcher using (true);
@@ -20321,8 +23487,9 @@ grant select on table erp.sales_order to service_booker;
 grant select on table erp.sales_order to service_ledger;
 grant select on table erp.sales_order to service_registrar;
 grant insert, select on table erp.sales_order to service_writer;
-grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_api;
+grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, tracking_codes, storefront_id, created_at, updated_at, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_api;
 grant update (state, delivery_state, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_booker;
+grant select (id, order_number, shipping_address) on table erp.sales_order to service_keeper;
 grant update (delivery_state, amount_net, amount_total, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_ledger;
 grant select (id, order_number, customer_id, tracking_codes, storefront_id) on table erp.sales_order to service_searcher;
 grant update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, storefront_id, entered_tracking_codes, buyer_reference, purchase_order_number, due_date, paid_amount, exchange_rate, exchange_rate_date, exchange_rate_source) on table erp.sales_order to service_writer;
@@ -20463,7 +23630,7 @@ create policy sales_order_line_item_update_writer on erp.sales_order_line_item f
 grant select on table erp.sales_order_line_item to service_booker;
 grant select on table erp.sales_order_line_item to service_ledger;
 grant delete, insert, select on table erp.sales_order_line_item to service_writer;
-grant select (id, order_id, parent_id, product_id, type, identifier, label, description, "position", quantity, shipped_quantity, unit_price, total_price, storefront_id, tax_category, exemption_code, discount_reason, unit_code) on table erp.sales_order_line_item to service_api;
+grant select (id, order_id, parent_id, product_id, type, identifier, label, description, "position", quantity, shipped_quantity, unit_price, total_price, tax_rate, storefront_id, tax_category, exemption_code, discount_reason, unit_code) on table erp.sales_order_line_item to service_api;
 grant update (shipped_quantity) on table erp.sales_order_line_item to service_booker;
 grant update (shipped_quantity, invoiced_quantity, returned_quantity) on table erp.sales_order_line_item to service_ledger;
 grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, storefront_id, tax_category, exemption_code, discount_reason, unit_code) on table erp.sales_order_line_item to service_writer;
@@ -20564,12 +23731,21 @@ create table erp.shipping_label (
   cancelled_at timestamp(0) with time zone,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  parcel_number integer,
+  failure text,
+  cancellation_requested_at timestamp(0) with time zone,
   constraint shipping_label_cancelled_at_when_cancelled CHECK (((state = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+  constraint shipping_label_document_url_length CHECK ((length(document_url) <= 4000)) NOT VALID,
+  constraint shipping_label_failure_length CHECK ((length(failure) <= 1000)) NOT VALID,
   constraint shipping_label_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE SET NULL,
   constraint shipping_label_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
+  constraint shipping_label_parcel_number_is_positive CHECK ((parcel_number > 0)) NOT VALID,
   constraint shipping_label_pkey PRIMARY KEY (id),
-  constraint shipping_label_state_is_known CHECK ((state = ANY (ARRAY['created'::text, 'cancelled'::text, 'failed'::text]))),
+  constraint shipping_label_request_has_a_parcel CHECK (((state <> 'requested'::text) OR (parcel_number IS NOT NULL))) NOT VALID,
+  constraint shipping_label_state_is_known CHECK ((state = ANY (ARRAY['requested'::text, 'created'::text, 'cancelled'::text, 'failed'::text]))) NOT VALID,
   constraint shipping_label_tracking_codes_are_strings CHECK (erp.is_string_array(tracking_codes)),
+  constraint shipping_label_tracking_codes_length CHECK ((length((tracking_codes)::text) <= 10000)) NOT VALID,
+  constraint shipping_label_tracking_url_length CHECK ((length(tracking_url) <= 4000)) NOT VALID,
   constraint shipping_label_type_is_known CHECK ((type = ANY (ARRAY['outgoing'::text, 'return'::text]))),
   constraint shipping_label_weight_is_positive CHECK ((weight_in_grams > 0))
 );
@@ -20577,17 +23753,27 @@ CREATE INDEX shipping_label_fulfillment_order_id_id_idx ON erp.shipping_label US
 CREATE INDEX shipping_label_order_id_id_idx ON erp.shipping_label USING btree (order_id, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.shipping_label REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_shipping_label_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.shipping_label REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_shipping_label_update();
+CREATE TRIGGER follow_shipping_label AFTER INSERT OR UPDATE OF state, cancellation_requested_at, document_url ON erp.shipping_label FOR EACH ROW EXECUTE FUNCTION erp.follow_shipping_label();
 CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.shipping_label REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_label_figures();
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.shipping_label REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_label_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.shipping_label REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_label_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.shipping_label FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.shipping_label enable row level security;
+create policy shipping_label_insert_writer on erp.shipping_label for insert to service_writer with check (true);
 create policy shipping_label_select_api on erp.shipping_label for select to service_api using (( SELECT auth.has_scope(VARIADIC '{shipping_labels:read}'::text[]) AS has_scope));
+create policy shipping_label_select_document on erp.shipping_label for select to service_document using (true);
+create policy shipping_label_select_keeper on erp.shipping_label for select to service_keeper using (true);
 create policy shipping_label_select_ledger on erp.shipping_label for select to service_ledger using (true);
+create policy shipping_label_select_writer on erp.shipping_label for select to service_writer using (true);
+create policy shipping_label_update_writer on erp.shipping_label for update to service_writer using (true) with check (true);
+grant select on table erp.shipping_label to service_keeper;
 grant select on table erp.shipping_label to service_ledger;
-grant select (id, state, type, carrier_technical_name, carrier_name, tracking_codes, tracking_url, document_url, weight_in_grams, fulfillment_order_id, order_id, cancelled_at, created_at, updated_at) on table erp.shipping_label to service_api;
+grant insert, select on table erp.shipping_label to service_writer;
+grant select (id, state, type, carrier_technical_name, carrier_name, tracking_codes, tracking_url, document_url, weight_in_grams, fulfillment_order_id, order_id, cancelled_at, created_at, updated_at, parcel_number, failure, cancellation_requested_at) on table erp.shipping_label to service_api;
+grant select (id, tracking_codes) on table erp.shipping_label to service_document;
+grant update (state, tracking_codes, tracking_url, document_url, cancelled_at, failure, cancellation_requested_at) on table erp.shipping_label to service_writer;
 comment on table erp.shipping_label is 'Labels bought from carriers.';
-comment on column erp.shipping_label.state is 'created, cancelled or failed.';
+comment on column erp.shipping_label.state is 'requested, created, cancelled or failed.';
 comment on column erp.shipping_label.type is 'outgoing for parcels to customers, return for parcels from them.';
 comment on column erp.shipping_label.carrier_technical_name is 'Stable machine name of the carrier, for example dhl.';
 comment on column erp.shipping_label.carrier_name is 'Name of the carrier for people.';
@@ -20598,6 +23784,78 @@ comment on column erp.shipping_label.weight_in_grams is 'Weight that was declare
 comment on column erp.shipping_label.fulfillment_order_id is 'Fulfillment order that the label was bought for.';
 comment on column erp.shipping_label.order_id is 'Order that the label was bought for.';
 comment on column erp.shipping_label.cancelled_at is 'When the label was cancelled.';
+comment on column erp.shipping_label.parcel_number is 'Number of the parcel within its request, from 1. Null on labels that other programs made.';
+comment on column erp.shipping_label.failure is 'Why the last call to the carrier brought nothing. Null after a success.';
+comment on column erp.shipping_label.cancellation_requested_at is 'When somebody requested the cancellation. The carrier has not confirmed it yet if the state is another than cancelled.';
+comment on constraint shipping_label_cancelled_at_when_cancelled on erp.shipping_label is '@internal Functions set both together.';
+comment on constraint shipping_label_document_url_length on erp.shipping_label is '@internal The service bounds answers of carriers.';
+comment on constraint shipping_label_failure_length on erp.shipping_label is '@internal erp.settle_shipping_label shortens the text.';
+comment on constraint shipping_label_parcel_number_is_positive on erp.shipping_label is '@internal erp.request_shipping_labels checks it.';
+comment on constraint shipping_label_request_has_a_parcel on erp.shipping_label is '@internal erp.request_shipping_labels numbers parcels.';
+comment on constraint shipping_label_state_is_known on erp.shipping_label is '@internal Mutations take states from erp.state_transition.';
+comment on constraint shipping_label_tracking_codes_are_strings on erp.shipping_label is '@internal The service reads answers of carriers as strings.';
+comment on constraint shipping_label_tracking_codes_length on erp.shipping_label is '@internal The service bounds answers of carriers.';
+comment on constraint shipping_label_tracking_url_length on erp.shipping_label is '@internal The service bounds answers of carriers.';
+comment on constraint shipping_label_type_is_known on erp.shipping_label is '@internal erp.request_shipping_labels checks it.';
+comment on constraint shipping_label_weight_is_positive on erp.shipping_label is '@internal erp.request_shipping_labels checks it.';
+
+create table erp.shipping_label_file (
+  shipping_label_id uuid not null,
+  code text collate "C" not null,
+  content_type text collate "C" not null,
+  content bytea not null,
+  constraint shipping_label_file_code_is_long CHECK ((length(code) >= 32)),
+  constraint shipping_label_file_content_length CHECK ((octet_length(content) <= 2000000)),
+  constraint shipping_label_file_content_type_length CHECK ((length(content_type) <= 100)),
+  constraint shipping_label_file_pkey PRIMARY KEY (shipping_label_id),
+  constraint shipping_label_file_shipping_label_id_fkey FOREIGN KEY (shipping_label_id) REFERENCES erp.shipping_label(id) ON DELETE CASCADE
+);
+alter table erp.shipping_label_file enable row level security;
+create policy shipping_label_file_delete_writer on erp.shipping_label_file for delete to service_writer using (true);
+create policy shipping_label_file_insert_writer on erp.shipping_label_file for insert to service_writer with check (true);
+create policy shipping_label_file_select_document on erp.shipping_label_file for select to service_document using (true);
+create policy shipping_label_file_select_writer on erp.shipping_label_file for select to service_writer using (true);
+grant select on table erp.shipping_label_file to service_document;
+grant delete, insert on table erp.shipping_label_file to service_writer;
+grant select (shipping_label_id) on table erp.shipping_label_file to service_writer;
+comment on table erp.shipping_label_file is 'Labels to print, as carriers made them.';
+comment on column erp.shipping_label_file.code is 'Random code that opens the file without a login.';
+comment on column erp.shipping_label_file.content_type is 'Media type, for example application/pdf.';
+comment on column erp.shipping_label_file.content is 'The file.';
+comment on constraint shipping_label_file_code_is_long on erp.shipping_label_file is '@internal erp.keep_label makes the code.';
+comment on constraint shipping_label_file_content_length on erp.shipping_label_file is '@internal The service bounds answers of carriers.';
+comment on constraint shipping_label_file_content_type_length on erp.shipping_label_file is '@internal The service bounds answers of carriers.';
+comment on constraint shipping_label_file_shipping_label_id_fkey on erp.shipping_label_file is '@internal erp.keep_label writes it for a label.';
+
+create table erp.shipping_label_work (
+  shipping_label_id uuid not null,
+  carrier_technical_name text collate "C" not null,
+  attempts integer default 0 not null,
+  due_at timestamp with time zone default clock_timestamp() not null,
+  constraint shipping_label_work_carrier_technical_name_fkey FOREIGN KEY (carrier_technical_name) REFERENCES erp.carrier(technical_name) ON UPDATE CASCADE ON DELETE RESTRICT,
+  constraint shipping_label_work_pkey PRIMARY KEY (shipping_label_id),
+  constraint shipping_label_work_shipping_label_id_fkey FOREIGN KEY (shipping_label_id) REFERENCES erp.shipping_label(id) ON DELETE CASCADE
+);
+CREATE INDEX shipping_label_work_carrier_technical_name_due_at_idx ON erp.shipping_label_work USING btree (carrier_technical_name, due_at);
+CREATE TRIGGER queue_work_after_insert AFTER INSERT ON erp.shipping_label_work REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.queue_label_work();
+CREATE TRIGGER queue_work_after_update AFTER UPDATE ON erp.shipping_label_work REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION erp.queue_label_work();
+alter table erp.shipping_label_work enable row level security;
+create policy shipping_label_work_delete_writer on erp.shipping_label_work for delete to service_writer using (true);
+create policy shipping_label_work_insert_writer on erp.shipping_label_work for insert to service_writer with check (true);
+create policy shipping_label_work_select_keeper on erp.shipping_label_work for select to service_keeper using (true);
+create policy shipping_label_work_select_writer on erp.shipping_label_work for select to service_writer using (true);
+create policy shipping_label_work_update_keeper on erp.shipping_label_work for update to service_keeper using (true) with check (true);
+create policy shipping_label_work_update_writer on erp.shipping_label_work for update to service_writer using (true) with check (true);
+grant select on table erp.shipping_label_work to service_keeper;
+grant delete, insert, select on table erp.shipping_label_work to service_writer;
+grant update (attempts, due_at) on table erp.shipping_label_work to service_keeper;
+grant update (attempts, due_at) on table erp.shipping_label_work to service_writer;
+comment on table erp.shipping_label_work is 'Labels about which the service has to call a carrier: to make one, or to cancel it.';
+comment on column erp.shipping_label_work.attempts is 'Number of calls that were begun.';
+comment on column erp.shipping_label_work.due_at is 'When the next call is due. While a process calls, the end of its lease.';
+comment on constraint shipping_label_work_carrier_technical_name_fkey on erp.shipping_label_work is '@userError NOT_FOUND carrier_technical_name
+There is no such carrier.';
+comment on constraint shipping_label_work_shipping_label_id_fkey on erp.shipping_label_work is '@internal The trigger of the label writes it.';
 
 create table erp.shipping_method (
   id uuid default uuidv7() not null,
@@ -20607,13 +23865,26 @@ create table erp.shipping_method (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint shipping_method_pkey PRIMARY KEY (id),
+  constraint shipping_method_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))) NOT VALID,
   constraint shipping_method_technical_name_key UNIQUE (technical_name)
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.shipping_method FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.shipping_method enable row level security;
+create policy shipping_method_insert_writer on erp.shipping_method for insert to service_writer with check (true);
+create policy shipping_method_select_api on erp.shipping_method for select to service_api using (( SELECT auth.has_scope(VARIADIC '{shipping_methods:read}'::text[]) AS has_scope));
 create policy shipping_method_select_writer on erp.shipping_method for select to service_writer using (true);
-grant select on table erp.shipping_method to service_writer;
+create policy shipping_method_update_writer on erp.shipping_method for update to service_writer using (true) with check (true);
+grant insert, select on table erp.shipping_method to service_writer;
+grant select (id, technical_name, name, active, created_at, updated_at) on table erp.shipping_method to service_api;
+grant update (technical_name, name, active) on table erp.shipping_method to service_writer;
 comment on table erp.shipping_method is 'Ways to ship. Clients know them by id and name only.';
+comment on column erp.shipping_method.technical_name is 'Stable machine name, for example parcel; unique.';
+comment on column erp.shipping_method.name is 'Name of the way to ship, in the language of the request.';
+comment on column erp.shipping_method.active is 'Whether customers are offered it.';
+comment on constraint shipping_method_technical_name_is_not_blank on erp.shipping_method is '@userError INVALID technical_name
+The technical name is blank.';
+comment on constraint shipping_method_technical_name_key on erp.shipping_method is '@userError NOT_UNIQUE technical_name
+Another shipping method has this technical name.';
 
 create table erp.state_transition (
   machine text not null,
@@ -20621,7 +23892,7 @@ create table erp.state_transition (
   from_state text not null,
   to_state text not null,
   mutation text,
-  constraint state_transition_machine_is_known CHECK ((machine = ANY (ARRAY['goods_receipt'::text, 'order'::text, 'order_delivery'::text, 'fulfillment_order'::text, 'fulfillment'::text, 'supplier_order'::text, 'quote'::text, 'shipping_label'::text, 'return_order'::text, 'stocktake'::text]))),
+  constraint state_transition_machine_is_known CHECK ((machine = ANY (ARRAY['goods_receipt'::text, 'order'::text, 'order_delivery'::text, 'fulfillment_order'::text, 'fulfillment'::text, 'supplier_order'::text, 'quote'::text, 'shipping_label'::text, 'return_order'::text, 'stocktake'::text, 'pick_list'::text]))) NOT VALID,
   constraint state_transition_pkey PRIMARY KEY (machine, action, from_state)
 );
 alter table erp.state_transition enable row level security;
@@ -20637,18 +23908,72 @@ create table erp.stock_container (
   number text collate "C" not null,
   warehouse_id uuid,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  sscc text collate "C",
+  kind text collate "C" default 'box'::text not null,
+  bin_location_id uuid,
+  fulfillment_order_id uuid,
+  updated_at timestamp(0) with time zone,
+  constraint stock_container_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE RESTRICT NOT VALID,
+  constraint stock_container_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE SET NULL NOT VALID,
+  constraint stock_container_kind_is_known CHECK ((kind = ANY (ARRAY['box'::text, 'tote'::text, 'pallet'::text]))) NOT VALID,
+  constraint stock_container_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT VALID,
   constraint stock_container_number_key UNIQUE (number),
+  constraint stock_container_number_length CHECK ((length(number) <= 100)) NOT VALID,
   constraint stock_container_pkey PRIMARY KEY (id),
-  constraint stock_container_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL
+  constraint stock_container_sscc_is_valid CHECK (((sscc ~ '^\d{18}$'::text) AND erp.has_check_digit(sscc))) NOT VALID,
+  constraint stock_container_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE RESTRICT NOT VALID
 );
+CREATE INDEX stock_container_bin_location_id_idx ON erp.stock_container USING btree (bin_location_id) WHERE (bin_location_id IS NOT NULL);
+CREATE INDEX stock_container_fulfillment_order_id_idx ON erp.stock_container USING btree (fulfillment_order_id) WHERE (fulfillment_order_id IS NOT NULL);
+CREATE UNIQUE INDEX stock_container_sscc_is_unique ON erp.stock_container USING btree (sscc) WHERE (sscc IS NOT NULL);
 CREATE INDEX stock_container_warehouse_id_idx ON erp.stock_container USING btree (warehouse_id);
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.stock_container REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stock_container_update();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.stock_container FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.stock_container REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_former_place BEFORE DELETE ON erp.stock_container FOR EACH ROW EXECUTE FUNCTION ledger.keep_former_place();
+CREATE TRIGGER keep_place BEFORE UPDATE OF warehouse_id, bin_location_id, fulfillment_order_id ON erp.stock_container FOR EACH ROW WHEN ((((old.warehouse_id IS DISTINCT FROM new.warehouse_id) OR (old.bin_location_id IS DISTINCT FROM new.bin_location_id)) OR (old.fulfillment_order_id IS DISTINCT FROM new.fulfillment_order_id))) EXECUTE FUNCTION ledger.keep_container_place();
+CREATE TRIGGER keep_place_of_new BEFORE INSERT ON erp.stock_container FOR EACH ROW EXECUTE FUNCTION ledger.keep_container_place();
+CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.stock_container FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.stock_container FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.stock_container enable row level security;
+create policy stock_container_delete_writer on erp.stock_container for delete to service_writer using (true);
+create policy stock_container_insert_writer on erp.stock_container for insert to service_writer with check (true);
+create policy stock_container_select_api on erp.stock_container for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
+create policy stock_container_select_booker on erp.stock_container for select to service_booker using (true);
+create policy stock_container_select_ledger on erp.stock_container for select to service_ledger using (true);
+create policy stock_container_select_recorder on erp.stock_container for select to service_recorder using (true);
+create policy stock_container_select_registrar on erp.stock_container for select to service_registrar using (true);
 create policy stock_container_select_writer on erp.stock_container for select to service_writer using (true);
-grant select on table erp.stock_container to service_writer;
-comment on table erp.stock_container is 'Boxes and trolleys that stock lies in while it is picked or moved. Clients know them by id only.';
+create policy stock_container_update_ledger on erp.stock_container for update to service_ledger using (true) with check (true);
+create policy stock_container_update_writer on erp.stock_container for update to service_writer using (true) with check (true);
+grant select on table erp.stock_container to service_booker;
+grant select on table erp.stock_container to service_ledger;
+grant select on table erp.stock_container to service_recorder;
+grant select on table erp.stock_container to service_registrar;
+grant delete, insert, select on table erp.stock_container to service_writer;
+grant select (id, number, warehouse_id, created_at, sscc, kind, bin_location_id, fulfillment_order_id, updated_at) on table erp.stock_container to service_api;
+grant update (fulfillment_order_id, updated_at) on table erp.stock_container to service_ledger;
+grant update (number, warehouse_id, sscc, kind, bin_location_id, fulfillment_order_id, updated_at) on table erp.stock_container to service_writer;
+comment on table erp.stock_container is 'Boxes, totes and pallets that stock lies in. A container in a warehouse is a part of it, like a bin.';
+comment on column erp.stock_container.number is 'The code on the container.';
+comment on column erp.stock_container.warehouse_id is 'Warehouse that the container is in. Null only for old rows: their units count nowhere.';
+comment on column erp.stock_container.created_at is 'When the container was created.';
+comment on column erp.stock_container.sscc is 'SSCC of the container, the number of GS1 for a logistic unit: 18 digits.';
+comment on column erp.stock_container.kind is 'Kind of container: box, tote or pallet.';
+comment on column erp.stock_container.bin_location_id is 'Bin of the warehouse that the container stands in; null outside of bins.';
+comment on column erp.stock_container.fulfillment_order_id is 'Fulfillment order that the units in it are picked for; null when they are free.';
+comment on column erp.stock_container.updated_at is 'When the container was last changed; null if never.';
+comment on constraint stock_container_kind_is_known on erp.stock_container is '@internal An enum of the API.';
+comment on constraint stock_container_number_is_not_blank on erp.stock_container is '@userError INVALID number
+A container needs a code.';
+comment on constraint stock_container_number_key on erp.stock_container is '@userError NOT_UNIQUE number
+Another container has this code.';
+comment on constraint stock_container_number_length on erp.stock_container is '@userError OUT_OF_RANGE number
+The code has more than 100 characters.';
+comment on constraint stock_container_sscc_is_valid on erp.stock_container is '@userError INVALID sscc
+An SSCC has 18 digits, and the last one is the check digit of the others.';
+comment on index erp.stock_container_sscc_is_unique is '@userError NOT_UNIQUE sscc
+Another container has this SSCC.';
 
 create table erp.stock_reservation (
   id uuid default uuidv7() not null,
@@ -20811,6 +24136,7 @@ create table erp.stocktake_count (
   counter_name text,
   credential_id uuid,
   submitted_at timestamp(0) with time zone,
+  stock_container_id uuid,
   constraint stocktake_count_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
   constraint stocktake_count_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
   constraint stocktake_count_counter_is_not_blank CHECK ((NOT erp.is_blank(counter_name))),
@@ -20823,6 +24149,7 @@ create table erp.stocktake_count (
   constraint stocktake_count_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint stocktake_count_quantity_is_not_negative CHECK ((quantity >= 0)),
   constraint stocktake_count_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES erp.stocktake_sheet(id) ON DELETE CASCADE,
+  constraint stocktake_count_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT VALID,
   constraint stocktake_count_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL
 );
 CREATE INDEX stocktake_count_batch_id_idx ON erp.stocktake_count USING btree (batch_id) WHERE (batch_id IS NOT NULL);
@@ -20831,6 +24158,7 @@ CREATE INDEX stocktake_count_line_id_idx ON erp.stocktake_count USING btree (lin
 CREATE INDEX stocktake_count_product_id_idx ON erp.stocktake_count USING btree (product_id) WHERE (product_id IS NOT NULL);
 CREATE INDEX stocktake_count_sheet_id_id_idx ON erp.stocktake_count USING btree (sheet_id, id);
 CREATE INDEX stocktake_count_sheet_id_place_idx ON erp.stocktake_count USING btree (sheet_id, place);
+CREATE INDEX stocktake_count_stock_container_id_idx ON erp.stocktake_count USING btree (stock_container_id) WHERE (stock_container_id IS NOT NULL);
 CREATE INDEX stocktake_count_warehouse_id_idx ON erp.stocktake_count USING btree (warehouse_id) WHERE (warehouse_id IS NOT NULL);
 alter table erp.stocktake_count enable row level security;
 create policy stocktake_count_delete_writer on erp.stocktake_count for delete to service_writer using (true);
@@ -20839,7 +24167,7 @@ create policy stocktake_count_select_api on erp.stocktake_count for select to se
 create policy stocktake_count_select_writer on erp.stocktake_count for select to service_writer using (true);
 create policy stocktake_count_update_writer on erp.stocktake_count for update to service_writer using (true) with check (true);
 grant delete, insert, select on table erp.stocktake_count to service_writer;
-grant select (id, sheet_id, number, warehouse_id, bin_location_id, product_id, batch_id, quantity, counted_at, counter_name, credential_id, submitted_at) on table erp.stocktake_count to service_api;
+grant select (id, sheet_id, number, warehouse_id, bin_location_id, product_id, batch_id, quantity, counted_at, counter_name, credential_id, submitted_at, stock_container_id) on table erp.stocktake_count to service_api;
 grant update (quantity, counted_at, counter_name, credential_id, submitted_at) on table erp.stocktake_count to service_writer;
 comment on table erp.stocktake_count is 'Lines of the sheets of a stocktake: what to count, and what was counted. Kept apart from the positions, so that people who count see no expected units.';
 comment on column erp.stocktake_count.sheet_id is 'The sheet.';
@@ -20855,6 +24183,7 @@ comment on column erp.stocktake_count.counted_at is 'When the units were counted
 comment on column erp.stocktake_count.counter_name is 'The person who counted, as the client says.';
 comment on column erp.stocktake_count.credential_id is 'The credential that sent the count.';
 comment on column erp.stocktake_count.submitted_at is 'When the count arrived.';
+comment on column erp.stocktake_count.stock_container_id is 'The container, if it is one.';
 comment on constraint stocktake_count_counter_is_not_blank on erp.stocktake_count is '@userError INVALID counter_name
 The name of the person who counted must not be blank.';
 comment on constraint stocktake_count_counter_name_length on erp.stocktake_count is '@userError OUT_OF_RANGE counter_name
@@ -20888,14 +24217,15 @@ create table erp.stocktake_line (
   approved_by uuid,
   booked_difference integer,
   stock_movement_id uuid,
+  stock_container_id uuid,
   constraint stocktake_line_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
   constraint stocktake_line_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
   constraint stocktake_line_count_is_complete CHECK ((((counted_quantity IS NULL) = (counted_at IS NULL)) AND ((counted_quantity IS NULL) = (difference IS NULL)))),
   constraint stocktake_line_difference_follows CHECK ((difference = (counted_quantity - expected_quantity))),
-  constraint stocktake_line_has_one_place CHECK ((num_nonnulls(warehouse_id, bin_location_id) <= 1)),
+  constraint stocktake_line_has_one_place CHECK ((num_nonnulls(warehouse_id, bin_location_id, stock_container_id) <= 1)) NOT VALID,
   constraint stocktake_line_is_approved_at_a_moment CHECK (((state = 'approved'::text) = (approved_at IS NOT NULL))),
   constraint stocktake_line_is_counted CHECK (((state = ANY (ARRAY['open'::text, 'cancelled'::text])) OR (counted_quantity IS NOT NULL))),
-  constraint stocktake_line_names_its_place CHECK (((state = ANY (ARRAY['approved'::text, 'cancelled'::text])) OR COALESCE((place = (COALESCE(bin_location_id, warehouse_id))::text), false))),
+  constraint stocktake_line_names_its_place CHECK (((state = ANY (ARRAY['approved'::text, 'cancelled'::text])) OR COALESCE((place = (COALESCE(stock_container_id, bin_location_id, warehouse_id))::text), false))) NOT VALID,
   constraint stocktake_line_number_is_positive CHECK ((number > 0)),
   constraint stocktake_line_pkey PRIMARY KEY (id),
   constraint stocktake_line_place_is_not_blank CHECK ((NOT erp.is_blank(place))),
@@ -20905,6 +24235,7 @@ create table erp.stocktake_line (
   constraint stocktake_line_reason_fkey FOREIGN KEY (reason) REFERENCES ledger.booking_reason(code) ON UPDATE CASCADE ON DELETE RESTRICT,
   constraint stocktake_line_round_is_positive CHECK ((round > 0)),
   constraint stocktake_line_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'beyond_bound'::text, 'counted'::text, 'approved'::text, 'cancelled'::text]))),
+  constraint stocktake_line_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT VALID,
   constraint stocktake_line_stocktake_id_fkey FOREIGN KEY (stocktake_id) REFERENCES erp.stocktake(id) ON DELETE CASCADE,
   constraint stocktake_line_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL,
   constraint stocktake_line_without_product_is_empty CHECK (((product_id IS NOT NULL) OR ((batch_id IS NULL) AND (COALESCE(counted_quantity, 0) = 0))))
@@ -20915,6 +24246,7 @@ CREATE UNIQUE INDEX stocktake_line_is_counted_by_one_stocktake ON erp.stocktake_
 CREATE UNIQUE INDEX stocktake_line_number_is_unique ON erp.stocktake_line USING btree (stocktake_id, number);
 CREATE INDEX stocktake_line_product_id_id_idx ON erp.stocktake_line USING btree (product_id, id);
 CREATE INDEX stocktake_line_reason_idx ON erp.stocktake_line USING btree (reason) WHERE (reason IS NOT NULL);
+CREATE INDEX stocktake_line_stock_container_id_idx ON erp.stocktake_line USING btree (stock_container_id) WHERE (stock_container_id IS NOT NULL);
 CREATE INDEX stocktake_line_stocktake_id_id_idx ON erp.stocktake_line USING btree (stocktake_id, id);
 CREATE INDEX stocktake_line_stocktake_id_state_idx ON erp.stocktake_line USING btree (stocktake_id, state);
 CREATE INDEX stocktake_line_warehouse_id_idx ON erp.stocktake_line USING btree (warehouse_id) WHERE (warehouse_id IS NOT NULL);
@@ -20927,7 +24259,7 @@ create policy stocktake_line_select_writer on erp.stocktake_line for select to s
 create policy stocktake_line_update_writer on erp.stocktake_line for update to service_writer using (true) with check (true);
 grant select on table erp.stocktake_line to service_registrar;
 grant delete, insert, select on table erp.stocktake_line to service_writer;
-grant select (id, stocktake_id, number, warehouse_id, bin_location_id, product_id, batch_id, is_found, state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id) on table erp.stocktake_line to service_api;
+grant select (id, stocktake_id, number, warehouse_id, bin_location_id, product_id, batch_id, is_found, state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id, stock_container_id) on table erp.stocktake_line to service_api;
 grant update (state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id) on table erp.stocktake_line to service_writer;
 comment on table erp.stocktake_line is 'Positions of a stocktake: a product in a place, for tracked products each batch. A position without a product asks whether a bin is empty.';
 comment on column erp.stocktake_line.stocktake_id is 'The stocktake.';
@@ -20951,9 +24283,10 @@ comment on column erp.stocktake_line.approved_at is 'When it was approved and bo
 comment on column erp.stocktake_line.approved_by is 'Credential that approved it.';
 comment on column erp.stocktake_line.booked_difference is 'Units that were booked, negative if some were missing. Null if a later count made this one obsolete, and for positions without a product.';
 comment on column erp.stocktake_line.stock_movement_id is 'The movement that corrected the ledger.';
+comment on column erp.stocktake_line.stock_container_id is 'The container, if the position is in one.';
 comment on constraint stocktake_line_count_is_complete on erp.stocktake_line is '@internal erp.judge_stocktake_lines writes all three.';
 comment on constraint stocktake_line_difference_follows on erp.stocktake_line is '@internal erp.judge_stocktake_lines writes all three.';
-comment on constraint stocktake_line_has_one_place on erp.stocktake_line is '@internal A position is either in a bin or outside of bins.';
+comment on constraint stocktake_line_has_one_place on erp.stocktake_line is '@internal A position is in a bin, in a container, or outside of both.';
 comment on constraint stocktake_line_is_approved_at_a_moment on erp.stocktake_line is '@internal erp.book_stocktake_lines writes both.';
 comment on constraint stocktake_line_is_counted on erp.stocktake_line is '@internal Only counted positions become anything else.';
 comment on constraint stocktake_line_names_its_place on erp.stocktake_line is '@userError REFERENCE_IN_USE id
@@ -21088,6 +24421,7 @@ create policy supplier_update_writer on erp.supplier for update to service_write
 grant select on table erp.supplier to service_registrar;
 grant insert, select on table erp.supplier to service_writer;
 grant select (id, number, name, customer_number, currency_id, language_code, email, phone, address, default_delivery_time_days, minimum_order_value, vat_id, active, created_at, updated_at) on table erp.supplier to service_api;
+grant select (id, number, name, minimum_order_value) on table erp.supplier to service_registrar;
 grant select (id, number, name, customer_number, email) on table erp.supplier to service_searcher;
 grant update (number, name, customer_number, currency_id, language_code, email, phone, address, default_delivery_time_days, minimum_order_value, vat_id, active) on table erp.supplier to service_writer;
 comment on table erp.supplier is 'Companies that the shop buys from.';
@@ -21336,11 +24670,14 @@ create table erp.tag (
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.tag FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.tag enable row level security;
+create policy tag_delete_writer on erp.tag for delete to service_writer using (true);
 create policy tag_insert_writer on erp.tag for insert to service_writer with check (true);
 create policy tag_select_api on erp.tag for select to service_api using (( SELECT auth.has_scope(VARIADIC '{tags:read}'::text[]) AS has_scope));
 create policy tag_select_writer on erp.tag for select to service_writer using (true);
-grant insert, select on table erp.tag to service_writer;
+create policy tag_update_writer on erp.tag for update to service_writer using (true) with check (true);
+grant delete, insert, select on table erp.tag to service_writer;
 grant select (id, name) on table erp.tag to service_api;
+grant update (name) on table erp.tag to service_writer;
 comment on table erp.tag is 'Labels that people put on products, orders, customers and the like.';
 comment on column erp.tag.name is 'The label itself, unique across all tags.';
 comment on constraint tag_name_is_not_blank on erp.tag is '@userError INVALID name
@@ -21403,6 +24740,7 @@ create policy warehouse_delete_writer on erp.warehouse for delete to service_wri
 create policy warehouse_insert_writer on erp.warehouse for insert to service_writer with check (true);
 create policy warehouse_select_api on erp.warehouse for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
 create policy warehouse_select_booker on erp.warehouse for select to service_booker using (true);
+create policy warehouse_select_keeper on erp.warehouse for select to service_keeper using (true);
 create policy warehouse_select_ledger on erp.warehouse for select to service_ledger using (true);
 create policy warehouse_select_registrar on erp.warehouse for select to service_registrar using (true);
 create policy warehouse_select_searcher on erp.warehouse for select to service_searcher using (true);
@@ -21414,6 +24752,7 @@ grant select on table erp.warehouse to service_ledger;
 grant select on table erp.warehouse to service_registrar;
 grant delete, insert, select on table erp.warehouse to service_writer;
 grant select (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, created_at, updated_at, gln) on table erp.warehouse to service_api;
+grant select (id, is_default, address) on table erp.warehouse to service_keeper;
 grant update (updated_at) on table erp.warehouse to service_ledger;
 grant select (id, code) on table erp.warehouse to service_registrar;
 grant select (id, code, name) on table erp.warehouse to service_searcher;
@@ -21606,6 +24945,43 @@ UNION ALL
   GROUP BY v.ranges;
 comment on view erp.number_proof is 'Faults in the numbers of documents from ranges without a sequence: gaps, counters behind their numbers, numbers given twice, and ranges of a type that the same number fits. Must always be empty. Numbers that do not fit the pattern of their range are left out: they were imported.';
 
+create view erp.priced_line with (security_invoker=true) as
+ SELECT sales_order_line_item.id,
+    sales_order_line_item.order_id AS owner_id,
+    sales_order_line_item.product_id,
+    sales_order_line_item.type,
+    sales_order_line_item.label,
+    sales_order_line_item.description,
+    sales_order_line_item."position",
+    sales_order_line_item.quantity,
+    sales_order_line_item.unit_price,
+    sales_order_line_item.total_price,
+    sales_order_line_item.tax_rate,
+    sales_order_line_item.tax_category,
+    sales_order_line_item.exemption_code,
+    sales_order_line_item.discount_reason,
+    sales_order_line_item.unit_code
+   FROM erp.sales_order_line_item
+UNION ALL
+ SELECT quote_line_item.id,
+    quote_line_item.quote_id AS owner_id,
+    quote_line_item.product_id,
+    quote_line_item.type,
+    quote_line_item.label,
+    quote_line_item.description,
+    quote_line_item."position",
+    quote_line_item.quantity,
+    quote_line_item.unit_price,
+    quote_line_item.total_price,
+    quote_line_item.tax_rate,
+    quote_line_item.tax_category,
+    quote_line_item.exemption_code,
+    quote_line_item.discount_reason,
+    quote_line_item.unit_code
+   FROM erp.quote_line_item;
+grant select on view erp.priced_line to service_writer;
+comment on view erp.priced_line is 'Lines of orders and quotes, whose documents have the same amounts. Column owner_id is the order or quote. Both tables have the same types, so that Postgres reads each by its index.';
+
 create view erp.return_proof with (security_invoker=true) as
  WITH line AS (
          SELECT l.id,
@@ -21742,13 +25118,36 @@ BEGIN ATOMIC
            ORDER BY g.id) AS "array",
      ARRAY( SELECT d.id
             FROM erp.document d
-           WHERE (d.order_id IN ( SELECT o.id
-                    FROM o))
+           WHERE ((d.order_id IN ( SELECT o.id
+                    FROM o)) OR (d.quote_id IN ( SELECT q.id
+                    FROM erp.quote q
+                   WHERE ((q.customer_id = c.id) OR (q.order_id IN ( SELECT o.id
+                            FROM o))))))
            ORDER BY d.id) AS "array"
     FROM erp.customer c
    WHERE (c.id = about_customer.customer);
 END;
 comment on function erp.about_customer(uuid) is 'Returns a customer, and the ids of everything about them. `npx erp customers` exports or anonymizes that.';
+
+CREATE OR REPLACE FUNCTION erp.about_rows(faults jsonb, list text, nths bigint[])
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_agg((f.fault || jsonb_build_object('field',
+         CASE
+             WHEN (((f.fault -> 'field'::text) ->> 0) = 'lines'::text) THEN (jsonb_build_array(about_rows.list, (((about_rows.nths)[((((f.fault -> 'field'::text) ->> 1))::integer + 1)] - 1))::text) || (((f.fault -> 'field'::text) - 0) - 0))
+             ELSE (jsonb_build_array(about_rows.list, (((about_rows.nths)[1] - 1))::text) ||
+             CASE
+                 WHEN ((f.fault -> 'field'::text) <> '["id"]'::jsonb) THEN COALESCE(NULLIF((f.fault -> 'field'::text), 'null'::jsonb), '[]'::jsonb)
+                 ELSE '[]'::jsonb
+             END)
+         END)) ORDER BY f.n) AS jsonb_agg
+    FROM jsonb_array_elements(about_rows.faults) WITH ORDINALITY f(fault, n);
+END;
+grant execute on function erp.about_rows(jsonb,text,bigint[]) to service_writer;
+comment on function erp.about_rows(jsonb,text,bigint[]) is 'Returns user errors of a call that a mutation of many rows made for these rows: they name the row in the list, and the field in it.';
 
 CREATE OR REPLACE FUNCTION erp.about_stocktake_lines(notes jsonb, lines erp.stocktake_line[], line_ids uuid[])
  RETURNS jsonb
@@ -21756,7 +25155,7 @@ CREATE OR REPLACE FUNCTION erp.about_stocktake_lines(notes jsonb, lines erp.stoc
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT jsonb_agg((n.note ||
+ SELECT jsonb_agg(((n.note ||
          CASE
              WHEN (((n.note -> 'field'::text) ->> 0) = 'lines'::text) THEN jsonb_build_object('field',
              CASE
@@ -21764,12 +25163,62 @@ BEGIN ATOMIC
                  ELSE NULL::jsonb
              END, 'details', (COALESCE(NULLIF((n.note -> 'details'::text), 'null'::jsonb), '{}'::jsonb) || jsonb_build_object('position', l.number)))
              ELSE '{}'::jsonb
+         END) ||
+         CASE (n.note ->> 'code'::text)
+             WHEN 'BATCH_REQUIRED'::text THEN jsonb_build_object('message', ((n.note ->> 'message'::text) || ' Count the position again by stocktakeRecount: it becomes one for each batch.'::text))
+             ELSE '{}'::jsonb
          END) ORDER BY n.nth) AS jsonb_agg
     FROM (jsonb_array_elements(about_stocktake_lines.notes) WITH ORDINALITY n(note, nth)
-      LEFT JOIN unnest(about_stocktake_lines.lines) WITH ORDINALITY l(id, stocktake_id, number, place, warehouse_id, bin_location_id, product_id, batch_id, is_found, state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id, ordinality) ON ((l.ordinality = ((((n.note -> 'field'::text) ->> 1))::integer + 1))));
+      LEFT JOIN unnest(about_stocktake_lines.lines) WITH ORDINALITY l(id, stocktake_id, number, place, warehouse_id, bin_location_id, product_id, batch_id, is_found, state, round, expected_quantity, counted_quantity, counted_at, difference, earlier_difference, unit_value, reason, approved_at, approved_by, booked_difference, stock_movement_id, stock_container_id, ordinality) ON ((l.ordinality = ((((n.note -> 'field'::text) ->> 1))::integer + 1))));
 END;
 grant execute on function erp.about_stocktake_lines(jsonb,erp.stocktake_line[],uuid[]) to service_writer;
 comment on function erp.about_stocktake_lines(jsonb,erp.stocktake_line[],uuid[]) is 'Returns errors or warnings of ledger.set_stock about positions of a stocktake: they name the id in line_ids, if the caller gave ids, and the number of the position.';
+
+CREATE OR REPLACE FUNCTION erp.accept_quote(quote_id uuid, order_number text, purchase_order_number text, revision integer, allow_expired boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present constant erp.quote := erp.lock_quote(quote_id);
+  made mutation.upsert_row;
+  new_state text;
+begin
+  if present.state = 'accepted' and present.order_id is not null then
+    return present.order_id;
+  end if;
+  new_state := erp.next_state('quote', 'accept', present.state);
+  if revision <> present.revision then
+    perform mutation.refuse('INVALID', format('The quote has revision %s now.', present.revision),
+      '{revision}', jsonb_build_object('revision', present.revision));
+  elsif not coalesce(allow_expired, false)
+    and (present.state = 'expired' or present.valid_until <= ledger.moment()) then
+    perform mutation.refuse('QUOTE_EXPIRED', 'The quote has expired. Say allowExpired to accept it anyway, '
+      'or make it a draft again by quoteRevise.', '{id}',
+      jsonb_build_object('validUntil', present.valid_until));
+  end if;
+  -- Products come before number ranges
+  perform ledger.lock(array(select distinct l.product_id from erp.quote_line_item l
+    where l.quote_id = present.id and l.product_id is not null));
+  order_number := coalesce(order_number,
+    erp.next_free_number('order', 'erp.sales_order', 'order_number'));
+  select u.* into made from unnest(erp.upsert_orders(jsonb_build_array(erp.order_of_quote(present.id)
+    || jsonb_build_object('order_number', accept_quote.order_number,
+      'purchase_order_number', accept_quote.purchase_order_number)), true)) u;
+  perform mutation.refuse((
+    select jsonb_agg(e || jsonb_build_object('field', (e -> 'field') - 0 - 0))
+    from jsonb_array_elements(made.errors) e
+  ));
+  -- The number has led to an order that exists, whose changes are undone
+  if not made.is_new then
+    perform mutation.refuse('NOT_UNIQUE', 'Another order has this number.', '{order_number}');
+  end if;
+  update erp.quote q set state = new_state, order_id = made.id where q.id = present.id;
+  return made.id;
+end
+$function$;
+grant execute on function erp.accept_quote(uuid,text,text,integer,boolean) to service_writer;
+comment on function erp.accept_quote(uuid,text,text,integer,boolean) is 'Makes an order of a quote that was sent, with its prices, taxes, addresses, customer and sales channel, unless there is one already. The order gets the next free number of its range, if none is given. Returns the order. User errors NOT_FOUND, INVALID_STATE_TRANSITION, INVALID, QUOTE_EXPIRED, NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION erp.add_found_lines(sheet erp.stocktake_sheet, readings erp.stocktake_reading[])
  RETURNS void
@@ -21786,28 +25235,30 @@ declare
 begin
   with found as (
     select r.*, p.place from unnest(readings) with ordinality r
-    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id, r.stock_container_id) p
     where r.quantity > 0 and not exists (
       select from erp.stocktake_count c where c.sheet_id = sheet.id and c.place = p.place
         and c.product_id = r.product_id and c.batch_id is not distinct from r.batch_id)
   ), line as (
-    insert into erp.stocktake_line (stocktake_id, number, place, warehouse_id, bin_location_id, product_id,
-      batch_id, is_found)
+    insert into erp.stocktake_line (stocktake_id, number, place, warehouse_id, bin_location_id,
+      stock_container_id, product_id, batch_id, is_found)
     select sheet.stocktake_id, coalesce(last_number, 0) + row_number() over (order by f.ordinality), f.place,
-      f.warehouse_id, f.bin_location_id, f.product_id, f.batch_id, true
+      f.warehouse_id, f.bin_location_id, f.stock_container_id, f.product_id, f.batch_id, true
     from found f order by f.ordinality
     returning *
   )
   insert into erp.stocktake_count (sheet_id, line_id, number, place, warehouse_id, bin_location_id,
-    product_id, batch_id)
-  select sheet.id, l.id, l.number, l.place, l.warehouse_id, l.bin_location_id, l.product_id, l.batch_id
+    stock_container_id, product_id, batch_id)
+  select sheet.id, l.id, l.number, l.place, l.warehouse_id, l.bin_location_id, l.stock_container_id,
+    l.product_id, l.batch_id
   from line l order by l.number;
 
   -- The bin is not empty, so nobody has to say so
   delete from erp.stocktake_line l
   using erp.stocktake_count c
   where c.sheet_id = sheet.id and c.line_id = l.id and l.product_id is null and exists (
-    select from unnest(readings) r cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    select from unnest(readings) r
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id, r.stock_container_id) p
     where p.place = l.place and r.quantity > 0);
 end
 $function$;
@@ -21826,15 +25277,23 @@ begin
   with scope as materialized (
     select c.* from erp.stocktake_scope c where c.stocktake_id = stocktake.id
   ), place as materialized (
-    select w.id as warehouse_id, null::uuid as bin_location_id, w.id::text as place, -1 as position,
-      '' as code
+    select w.id as warehouse_id, null::uuid as bin_location_id, null::uuid as stock_container_id,
+      w.id::text as place, -1 as position, '' as code
     from erp.warehouse w where w.id = stocktake.warehouse_id and stocktake.counts_all_bins
     union all
-    select null, b.id, b.id::text, b.position, b.code from erp.bin_location b
+    select null, b.id, null, b.id::text, b.position, b.code from erp.bin_location b
     where b.warehouse_id = stocktake.warehouse_id and (stocktake.counts_all_bins
       or b.id in (select c.bin_location_id from scope c where c.bin_location_id is not null))
+    union all
+    -- After the bin that it stands in
+    select null, null, k.id, k.id::text, t.position, concat_ws(' ', nullif(t.code, k.number), k.number)
+    from erp.stock_container k cross join lateral ledger.site(null, null, k.id) t
+    where k.warehouse_id = stocktake.warehouse_id and k.fulfillment_order_id is null
+      and (stocktake.counts_all_bins
+        or t.bin_location_id in (select c.bin_location_id from scope c where c.bin_location_id is not null))
   ), held as materialized (
-    select s.warehouse_id, s.bin_location_id, s.place, s.position, s.code, s.product_id, b.batch_id,
+    select s.warehouse_id, s.bin_location_id, s.stock_container_id, s.place, s.position, s.code,
+      s.product_id, b.batch_id,
       coalesce(b.quantity, s.quantity) as quantity
     from (
       select p.*, s.id, s.product_id, s.quantity from place p
@@ -21842,6 +25301,9 @@ begin
       union all
       select p.*, s.id, s.product_id, s.quantity from place p
       join ledger.stock s on s.bin_location_id = p.bin_location_id
+      union all
+      select p.*, s.id, s.product_id, s.quantity from place p
+      join ledger.stock s on s.stock_container_id = p.stock_container_id
     ) s
     join erp.product r on r.id = s.product_id
     left join ledger.batch_stock b on b.stock_id = s.id and b.quantity <> 0 and r.is_batch_managed
@@ -21858,11 +25320,12 @@ begin
       select from ledger.stock s where s.bin_location_id = p.bin_location_id and s.quantity <> 0)
     limit maximum + 1
   )
-  insert into erp.stocktake_line (stocktake_id, number, place, warehouse_id, bin_location_id, product_id,
-    batch_id, expected_quantity)
+  insert into erp.stocktake_line (stocktake_id, number, place, warehouse_id, bin_location_id,
+    stock_container_id, product_id, batch_id, expected_quantity)
   select stocktake.id,
     row_number() over (order by w.position nulls last, w.code, w.place, p.product_number, b.number),
-    w.place, w.warehouse_id, w.bin_location_id, w.product_id, w.batch_id, w.quantity
+    w.place, w.warehouse_id, w.bin_location_id, w.stock_container_id, w.product_id, w.batch_id,
+    w.quantity
   from wanted w
   left join erp.product p on p.id = w.product_id left join erp.batch b on b.id = w.batch_id
   order by 2;
@@ -21872,7 +25335,7 @@ begin
 end
 $function$;
 grant execute on function erp.add_stocktake_lines(erp.stocktake,boolean) to service_writer;
-comment on function erp.add_stocktake_lines(erp.stocktake,boolean) is 'Adds the positions of a new stocktake: what lies in its scope, and on request empty bins, in the order of the walk. Returns their number. User errors TOO_MANY_LINES beyond 20,000, and IN_OTHER_STOCKTAKE.';
+comment on function erp.add_stocktake_lines(erp.stocktake,boolean) is 'Adds the positions of a new stocktake: what lies in its scope, and on request empty bins, in the order of the walk. Containers in a bin belong to it, unless they are picked for a fulfillment order. Returns the number of positions. User errors TOO_MANY_LINES beyond 20,000, and IN_OTHER_STOCKTAKE.';
 
 CREATE OR REPLACE FUNCTION erp.add_stocktake_sheets(stocktake_id uuid, sheets integer)
  RETURNS void
@@ -21901,12 +25364,13 @@ BEGIN ATOMIC
            RETURNING stocktake_sheet.id,
              stocktake_sheet.number
          )
-  INSERT INTO erp.stocktake_count (sheet_id, line_id, number, place, warehouse_id, bin_location_id, product_id, batch_id)  SELECT s.id,
+  INSERT INTO erp.stocktake_count (sheet_id, line_id, number, place, warehouse_id, bin_location_id, stock_container_id, product_id, batch_id)  SELECT s.id,
              l.id,
              l.number,
              l.place,
              l.warehouse_id,
              l.bin_location_id,
+             l.stock_container_id,
              l.product_id,
              l.batch_id
             FROM ((part p
@@ -21942,6 +25406,7 @@ CREATE OR REPLACE FUNCTION erp.address_keys()
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ARRAY['company'::text, 'department'::text, 'firstName'::text, 'lastName'::text, 'street'::text, 'additionalAddressLine1'::text, 'additionalAddressLine2'::text, 'zipcode'::text, 'city'::text, 'countryName'::text, 'countryIso'::text, 'countryStateName'::text, 'countryStateShortCode'::text, 'phoneNumber'::text];
+grant execute on function erp.address_keys() to service_keeper;
 grant execute on function erp.address_keys() to service_writer;
 comment on function erp.address_keys() is 'Returns the keys of an address that clients are promised.';
 
@@ -22199,6 +25664,41 @@ end
 $function$;
 comment on function erp.anonymize_customer(uuid,bigint[],uuid[]) is 'Anonymizes a customer: replaces what identifies them everywhere except in documents, and returns the number of changes of each kind. The parameter sequences has the events about the customer that are known so far, ascending; bulk_operations has the operations whose files have rows about them. Rows that are anonymous already are not changed again, so they cause no events.';
 
+CREATE OR REPLACE FUNCTION erp.anonymize_notes(quotes uuid[], returns uuid[], orders uuid[], receipts uuid[])
+ RETURNS TABLE(what text, changed bigint)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query with done as (
+    update erp.quote q
+    set comment = null, decline_reason = null, shipping_address = erp.country_alone(q.shipping_address),
+      billing_address = erp.country_alone(q.billing_address)
+    where q.id = any (anonymize_notes.quotes) and (num_nonnulls(q.comment, q.decline_reason) > 0
+      or q.shipping_address is distinct from erp.country_alone(q.shipping_address)
+      or q.billing_address is distinct from erp.country_alone(q.billing_address))
+    returning 1
+  ) select 'quotes', count(*) from done;
+  return query with done as (
+    update erp.return_order r set comment = null, reference = null, refusal_reason = null
+    where r.id = any (anonymize_notes.returns) and num_nonnulls(r.comment, r.reference, r.refusal_reason) > 0
+    returning 1
+  ) select 'returns', count(*) from done;
+  return query with done as (
+    update erp.stock_reservation r set reference = null, note = null
+    where r.id = any (array(select erp.reservations_about(anonymize_notes.orders)))
+      and num_nonnulls(r.reference, r.note) > 0
+    returning 1
+  ) select 'reservations', count(*) from done;
+  return query with done as (
+    update erp.goods_receipt g set comment = null
+    where g.id = any (anonymize_notes.receipts) and g.comment is not null
+    returning 1
+  ) select 'goods receipts', count(*) from done;
+end
+$function$;
+comment on function erp.anonymize_notes(uuid[],uuid[],uuid[],uuid[]) is 'Removes notes and addresses from quotes, returns, reservations for orders, and goods receipts, for erp.anonymize_rows.';
+
 CREATE OR REPLACE FUNCTION erp.anonymize_rows(customer uuid)
  RETURNS TABLE(what text, changed bigint)
  LANGUAGE plpgsql
@@ -22226,9 +25726,9 @@ begin
   -- Also changes the tracking codes of orders
   return query with done as (
     update erp.shipping_label l
-    set tracking_codes = '[]', tracking_url = null, document_url = null
+    set tracking_codes = '[]', tracking_url = null, document_url = null, failure = null
     where l.id = any (about.labels)
-      and (l.tracking_codes <> '[]' or num_nonnulls(l.tracking_url, l.document_url) > 0)
+      and (l.tracking_codes <> '[]' or num_nonnulls(l.tracking_url, l.document_url, l.failure) > 0)
     returning 1
   ) select 'shipping labels', count(*) from done;
   return query with done as (
@@ -22250,19 +25750,8 @@ begin
       or f.shipping_address is distinct from erp.postal_address(erp.country_alone(f.shipping_address)))
     returning 1
   ) select 'fulfillment orders', count(*) from done;
-  return query with done as (
-    update erp.quote q set comment = null where q.id = any (about.quotes) and q.comment is not null
-    returning 1
-  ) select 'quotes', count(*) from done;
-  return query with done as (
-    update erp.return_order r set comment = null, reference = null, refusal_reason = null
-    where r.id = any (about.returns) and num_nonnulls(r.comment, r.reference, r.refusal_reason) > 0
-    returning 1
-  ) select 'returns', count(*) from done;
-  return query with done as (
-    update erp.goods_receipt g set comment = null where g.id = any (about.receipts) and g.comment is not null
-    returning 1
-  ) select 'goods receipts', count(*) from done;
+  return query select n.what, n.changed from erp.anonymize_notes(about.quotes, about.returns, about.orders,
+    about.receipts) n;
 end
 $function$;
 comment on function erp.anonymize_rows(uuid) is 'Replaces personal values in the tables of a shop, for erp.anonymize_customer.';
@@ -22353,7 +25842,8 @@ begin
     order by l.number limit 1000);
   -- All at once, because calls at the same time take the locks in the same order
   perform ledger.lock(array(select l.product_id from unnest(lines) l), array[stocktake.warehouse_id],
-    array(select l.bin_location_id from unnest(lines) l));
+    array(select l.bin_location_id from unnest(lines) l),
+    array(select l.stock_container_id from unnest(lines) l));
   for n in 0 .. (cardinality(lines) - 1) / chunk loop
     exit when lines = '{}';
     perform erp.book_stocktake_lines(stocktake, lines[n * chunk + 1 : (n + 1) * chunk], line_ids, reason,
@@ -22367,7 +25857,7 @@ begin
 
   approved_count := cardinality(lines);
   select count(*) into remaining_count from erp.stocktake_line l
-  where l.stocktake_id = stocktake.id and l.state <> 'approved';
+  where l.stocktake_id = stocktake.id and l.state not in ('approved', 'cancelled');
   if remaining_count = 0 and stocktake.state = 'review' then
     update erp.stocktake s
     set state = erp.next_state('stocktake', 'approve', stocktake.state),
@@ -22497,7 +25987,7 @@ begin
   begin
     booked := ledger.set_stock(array(
       select row (l.product_id, l.warehouse_id, l.bin_location_id, null, null, l.counted_quantity, l.batch_id,
-        null, l.counted_at)::ledger.line
+        null, l.counted_at, l.stock_container_id, null)::ledger.line
       from unnest(lines) with ordinality l order by l.ordinality
     ), comment, stocktake.number, reason, 'stocktaking');
   exception when sqlstate 'UE001' then
@@ -22536,6 +26026,60 @@ $function$;
 grant execute on function erp.book_stocktake_lines(erp.stocktake,erp.stocktake_line[],uuid[],text,text) to service_writer;
 comment on function erp.book_stocktake_lines(erp.stocktake,erp.stocktake_line[],uuid[],text,text) is 'Books up to 250 counted positions, whose products are locked, as counts of the process stocktaking. The booking has the number of the stocktake as reference. The difference becomes what was booked; a count that a later one made obsolete books nothing. Errors and warnings of ledger.set_stock.';
 
+CREATE OR REPLACE FUNCTION erp.booked_receipts(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(u.line, COALESCE(r.id, u.id), (r.id IS NULL), u.given, u.present, u.wanted, false, COALESCE(u.errors,
+         CASE
+             WHEN ((r.id IS NOT NULL) AND (( SELECT jsonb_object_agg(x.product_id, x.units) AS jsonb_object_agg
+                FROM ( SELECT (l.value ->> 'product_id'::text) AS product_id,
+                         sum(((l.value ->> 'quantity'::text))::integer) AS units
+                        FROM jsonb_array_elements((u.wanted -> 'line_items'::text)) l(value)
+                       GROUP BY (l.value ->> 'product_id'::text)) x) IS DISTINCT FROM ( SELECT jsonb_object_agg(x.product_id, x.units) AS jsonb_object_agg
+                FROM ( SELECT i.product_id,
+                         sum(i.quantity) AS units
+                        FROM erp.goods_receipt_line_item i
+                       WHERE ((i.goods_receipt_id = r.id) AND (i.product_id IS NOT NULL))
+                       GROUP BY i.product_id) x))) THEN jsonb_build_array(mutation.user_error('NOT_EDITABLE'::text, 'The receipt is there already, with other units. Correct it by another receipt.'::text, mutation.path('goods_receipts'::text, u.line, VARIADIC ARRAY['number'::text])))
+             ELSE NULL::jsonb
+         END))::mutation.upsert_row ORDER BY u.line) AS array_agg
+    FROM (unnest(booked_receipts.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      LEFT JOIN erp.goods_receipt r ON ((r.number = (u.given ->> 'number'::text))));
+END;
+grant execute on function erp.booked_receipts(mutation.upsert_row[]) to service_writer;
+comment on function erp.booked_receipts(mutation.upsert_row[]) is 'Returns rows of an import of goods receipts; those whose number is there already are no longer new. One with other units than before is refused.';
+
+CREATE OR REPLACE FUNCTION erp.booked_stocks(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(u.line, u.id, (u.is_new AND (m.id IS NULL)), u.given, u.present, u.wanted, false, COALESCE(u.errors,
+         CASE
+             WHEN m.is_other THEN jsonb_build_array(mutation.user_error('NOT_UNIQUE'::text, 'An earlier import booked something else by this reference.'::text, mutation.path('stocks'::text, u.line, VARIADIC ARRAY['reference'::text])))
+             ELSE NULL::jsonb
+         END))::mutation.upsert_row ORDER BY u.line) AS array_agg
+    FROM (unnest(booked_stocks.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      LEFT JOIN LATERAL ( SELECT m_1.id,
+             ((((u.wanted ->> 'product_id'::text))::uuid <> m_1.product_id) OR ((((u.wanted ->> 'quantity'::text))::integer * d.direction) <> m_1.quantity) OR (d.place IS DISTINCT FROM COALESCE((u.wanted ->> 'source_warehouse_id'::text), (u.wanted ->> 'source_bin_location_id'::text), (u.wanted ->> 'source_stock_container_id'::text)))) AS is_other
+            FROM ((ledger.booking b
+              JOIN ledger.stock_movement m_1 ON ((m_1.id = b.id)))
+              CROSS JOIN LATERAL ( SELECT
+                         CASE
+                             WHEN (m_1.source_location_type_technical_name = 'special_stock_location'::text) THEN 1
+                             ELSE '-1'::integer
+                         END AS "case",
+                     (COALESCE(m_1.source_warehouse_id, m_1.source_bin_location_id, m_1.source_stock_container_id, m_1.destination_warehouse_id, m_1.destination_bin_location_id, m_1.destination_stock_container_id))::text AS "coalesce") d(direction, place))
+           WHERE (((u.given ->> 'delta'::text) IS NOT NULL) AND (b.reference = (u.given ->> 'reference'::text)) AND (m_1.process_type_technical_name = ANY (ARRAY['csv_import_incoming'::text, 'csv_import_outgoing'::text])))
+          LIMIT 1) m ON (true));
+END;
+grant execute on function erp.booked_stocks(mutation.upsert_row[]) to service_writer;
+comment on function erp.booked_stocks(mutation.upsert_row[]) is 'Returns rows of an import of stock; changes that an earlier import has booked are no longer new. One whose reference stands for something else is refused.';
+
 CREATE OR REPLACE FUNCTION erp.breaks_skonto(payment_terms text)
  RETURNS boolean
  LANGUAGE sql
@@ -22551,6 +26095,28 @@ CREATE OR REPLACE FUNCTION erp.buyer_vat_id(config jsonb)
 RETURN (SELECT CASE WHEN (NOT erp.is_blank(v.vat_id)) THEN v.vat_id ELSE NULL::text END AS "case" FROM (SELECT COALESCE((buyer_vat_id.config #>> '{buyer,vatId}'::text[]), (buyer_vat_id.config ->> 'customerVatId'::text)) AS vat_id) v);
 grant execute on function erp.buyer_vat_id(jsonb) to service_writer;
 comment on function erp.buyer_vat_id(jsonb) is 'Returns the VAT number of the buyer on a document; null if there is none.';
+
+CREATE OR REPLACE FUNCTION erp.call_off_labels()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  perform erp.cancel_shipping_label(l.id)
+  from erp.shipping_label l
+  where l.type = 'outgoing' and l.state = 'requested' and l.cancellation_requested_at is null
+    and case tg_table_name when 'sales_order' then l.order_id = new.id
+      else l.fulfillment_order_id = new.id end;
+  return null;
+end
+$function$;
+alter function erp.call_off_labels() owner to service_writer;
+comment on function erp.call_off_labels() is 'Trigger after an order or a fulfillment order was cancelled: calls off the labels of its parcels that are requested, because nothing is shipped. Labels of returns stay.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_fulfillment(fulfillment_id uuid, note text)
  RETURNS erp.shipment
@@ -22715,6 +26281,83 @@ $function$;
 grant execute on function erp.cancel_order(uuid) to service_writer;
 comment on function erp.cancel_order(uuid) is 'Cancels an order of which nothing is shipped or charged, and its open fulfillment orders, so that nothing is reserved for it any more. Externally managed fulfillment orders stay unchanged. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE.';
 
+CREATE OR REPLACE FUNCTION erp.cancel_pick_list(pick_list_id uuid, pick_task_ids uuid[], note text, OUT list_id uuid, OUT stock_movements uuid[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.pick_list := erp.lock_pick_list(pick_list_id, 'cancel');
+  tasks uuid[];
+begin
+  list_id := present.id;
+  if exists (
+    select from unnest(pick_task_ids) i where not exists (
+      select from erp.pick_task t where t.id = i and t.pick_list_id = present.id)
+  ) then
+    perform mutation.refuse('NOT_FOUND', 'The pick list has no such fulfillment order.', '{pick_task_ids}');
+  end if;
+  tasks := array(
+    select t.id from erp.pick_task t
+    where t.pick_list_id = present.id and t.state = 'open'
+      and (pick_task_ids is null or t.id = any (pick_task_ids)));
+  stock_movements := (ledger.post(array(
+    select row ('{id}', l.product_id, l.picked_quantity - l.packed_quantity, l.batch_id, 'stock_container',
+      t.stock_container_id::text, p.type, p.place, 'relocation')::ledger.draft
+    from erp.pick_list_line l join erp.pick_task t on t.id = l.pick_task_id
+    left join erp.bin_location b on b.id = l.bin_location_id and b.warehouse_id = present.warehouse_id
+    left join erp.stock_container c on c.id = l.stock_container_id and c.fulfillment_order_id is null
+    cross join lateral ledger.place_of(
+      case when num_nonnulls(b.id, c.id) = 0 then present.warehouse_id end, b.id, c.id) p
+    where t.id = any (tasks) and l.picked_quantity > l.packed_quantity order by l.number
+  ), note)).stock_movements;
+  update erp.pick_list_line l set picked_quantity = l.packed_quantity,
+    state = case when l.state = 'short' then 'short' else 'dropped' end
+  where l.pick_task_id = any (tasks) and (l.state = 'open' or l.picked_quantity > l.packed_quantity);
+  update erp.fulfillment_order f set state = erp.next_state('fulfillment_order', 'stop', f.state)
+  where f.state = 'InProgress' and not f.is_partially_fulfilled and f.id in (
+    select t.fulfillment_order_id from erp.pick_task t where t.id = any (tasks));
+end
+$function$;
+grant execute on function erp.cancel_pick_list(uuid,uuid[],text) to service_writer;
+comment on function erp.cancel_pick_list(uuid,uuid[],text) is 'Takes fulfillment orders off a pick list, or all if none are given, and books what was picked for them back to where it came from. If the place is gone, it goes to the warehouse outside of bins. Fulfillment orders of which nothing was shipped are open again. Returns the list and the movements. User errors NOT_FOUND, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK.';
+
+CREATE OR REPLACE FUNCTION erp.cancel_shipping_label(label_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.shipping_label := erp.lock_shipping_label(label_id);
+  wanted constant text := erp.next_state('shipping_label', 'cancel', present.state);
+  moment constant timestamptz := date_trunc('second', now());
+begin
+  if present.state = 'requested' and present.failure is null then
+    -- A process that takes it now holds this row, and counts its attempt before it calls
+    delete from erp.shipping_label_work w where w.shipping_label_id = present.id and w.attempts = 0
+      and present.cancellation_requested_at is null;
+  end if;
+  if found or present.parcel_number is null then
+    update erp.shipping_label l
+    set state = wanted, cancelled_at = moment, cancellation_requested_at = moment, document_url = null
+    where l.id = present.id;
+  elsif present.cancellation_requested_at is null then
+    update erp.shipping_label l set cancellation_requested_at = moment where l.id = present.id;
+  end if;
+  return present.id;
+end
+$function$;
+grant execute on function erp.cancel_shipping_label(uuid) to service_writer;
+comment on function erp.cancel_shipping_label(uuid) is 'Cancels a shipping label: at once if no carrier knows of it, and otherwise once its carrier has confirmed. Returns its id. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+
 CREATE OR REPLACE FUNCTION erp.cancel_stocktake(stocktake_id uuid)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -22734,6 +26377,23 @@ end
 $function$;
 grant execute on function erp.cancel_stocktake(uuid) to service_writer;
 comment on function erp.cancel_stocktake(uuid) is 'Cancels a stocktake. What was approved stays booked. Returns the id. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.carriers_with_work()
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT c.technical_name
+    FROM erp.carrier c
+   WHERE (c.is_active AND (EXISTS ( SELECT
+            FROM erp.shipping_label_work w
+           WHERE ((w.carrier_technical_name = c.technical_name) AND (w.due_at <= clock_timestamp())))))
+   ORDER BY c.technical_name;
+END;
+alter function erp.carriers_with_work() owner to service_keeper;
+grant execute on function erp.carriers_with_work() to service_worker;
+comment on function erp.carriers_with_work() is 'Returns the technical names of active carriers that a call is due to.';
 
 CREATE OR REPLACE FUNCTION erp.change_fulfillment_order(fulfillment_order_id uuid, action text, note text DEFAULT NULL::text)
  RETURNS uuid
@@ -22808,8 +26468,8 @@ BEGIN ATOMIC
           SELECT l.id,
              0,
              l.quantity
-            FROM erp.sales_order_line_item l
-           WHERE ((l.order_id = charged_pieces.order_id) AND (charged_pieces.parts IS NULL))
+            FROM erp.priced_line l
+           WHERE ((l.owner_id = charged_pieces.order_id) AND (charged_pieces.parts IS NULL))
          ), piece AS (
           SELECT c_1.line_id,
              c_1.rate,
@@ -22827,8 +26487,8 @@ BEGIN ATOMIC
              sum((erp.share_of(c_1.total, p.upto, u.quantity) - erp.share_of(c_1.total, p.first_unit, u.quantity))) AS total
             FROM ((((erp.order_pieces(charged_pieces.order_id, charged_pieces.tax_status) c_1(line_id, unit_line_id, rated_line_id, rate, total)
               JOIN part p ON ((p.id = c_1.unit_line_id)))
-              JOIN erp.sales_order_line_item u ON ((u.id = c_1.unit_line_id)))
-              JOIN erp.sales_order_line_item r ON ((r.id = c_1.rated_line_id)))
+              JOIN erp.priced_line u ON ((u.id = c_1.unit_line_id)))
+              JOIN erp.priced_line r ON ((r.id = c_1.rated_line_id)))
               LEFT JOIN erp.tax_reason e ON ((e.technical_name = charged_pieces.exemption)))
            GROUP BY c_1.line_id, c_1.rate, COALESCE(
                  CASE
@@ -22844,7 +26504,7 @@ BEGIN ATOMIC
           SELECT array_agg(ROW(p.line_id, p.category, p.exemption_code, p.rate, p.total, (0)::numeric)::erp.charged_piece ORDER BY l."position", p.line_id, p.exemption_code) AS pieces,
              erp.rounded_to(erp.net_amount(sum(p.total), p.rate), array_agg(((p.total * (100)::numeric) / ((100)::numeric + p.rate)) ORDER BY l."position", p.line_id, p.exemption_code)) AS nets
             FROM (piece p
-              JOIN erp.sales_order_line_item l ON ((l.id = p.line_id)))
+              JOIN erp.priced_line l ON ((l.id = p.line_id)))
            GROUP BY p.category, p.rate
          )
   SELECT c.line_id,
@@ -22876,15 +26536,21 @@ declare
   errors jsonb;
 begin
   with reading as (
-    select r.*, r.ordinality as line, p.place, b.warehouse_id as bin_warehouse_id, t.id as product,
-      t.is_batch_managed, t.has_serial_numbers, c.product_id as batch_product_id,
+    select r.*, r.ordinality as line, p.place, s.warehouse_id as site_warehouse_id,
+      s.bin_location_id as site_bin_id, s.fulfillment_order_id, t.id as product, t.is_batch_managed,
+      t.has_serial_numbers, c.product_id as batch_product_id,
       exists (
         select from erp.stocktake_count n where n.sheet_id = sheet.id and n.place = p.place
           and (r.is_empty or n.product_id = r.product_id and n.batch_id is not distinct from r.batch_id)
-      ) as is_on_sheet
+      ) as is_on_sheet,
+      -- Its product has come to be kept in batches since
+      exists (
+        select from erp.stocktake_line n where n.stocktake_id = stocktake.id and n.state = 'cancelled'
+          and n.place = p.place and n.product_id = r.product_id
+      ) as is_replaced
     from unnest(readings) with ordinality r
-    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
-    left join erp.bin_location b on b.id = r.bin_location_id
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id, r.stock_container_id) p
+    cross join lateral ledger.site(r.warehouse_id, r.bin_location_id, r.stock_container_id) s
     left join erp.product t on t.id = r.product_id left join erp.batch c on c.id = r.batch_id
   )
   select jsonb_agg(
@@ -22907,17 +26573,20 @@ begin
         'The product is not kept in batches.', '{batch_id}'),
       (not r.is_on_sheet and exists (select from erp.product v where v.parent_id = r.product_id),
         'PRODUCT_HAS_VARIANTS', 'The product only stands for its variants: count these.', '{product_id}'),
-      (not r.is_on_sheet and sheet.round > 1, 'NOT_ON_SHEET', 'This recount does not ask for it.', '{}'),
-      (not r.is_on_sheet and exists (
+      (not r.is_on_sheet and not r.is_replaced and sheet.round > 1, 'NOT_ON_SHEET',
+        'This recount does not ask for it.', '{}'),
+      (not r.is_on_sheet and not r.is_replaced and exists (
         select from erp.stocktake_sheet o join erp.stocktake_count n on n.sheet_id = o.id
         where o.stocktake_id = stocktake.id and o.round = 1 and o.id <> sheet.id and n.place = r.place
       ), 'NOT_ON_SHEET', 'Another sheet has this place.', '{place}'),
-      (not r.is_on_sheet and coalesce(r.warehouse_id, r.bin_warehouse_id) is distinct from
-        stocktake.warehouse_id, 'OUT_OF_SCOPE', 'The stocktake is about another warehouse.', '{place}'),
+      (not r.is_on_sheet and r.site_warehouse_id is distinct from stocktake.warehouse_id,
+        'OUT_OF_SCOPE', 'The stocktake is about another warehouse.', '{place}'),
       (not r.is_on_sheet and not stocktake.counts_all_bins and not exists (
         select from erp.stocktake_scope o
-        where o.stocktake_id = stocktake.id and o.bin_location_id = r.bin_location_id
+        where o.stocktake_id = stocktake.id and o.bin_location_id = r.site_bin_id
       ), 'OUT_OF_SCOPE', 'The stocktake does not include this place.', '{place}'),
+      (r.fulfillment_order_id is not null, 'PICKED_FOR_ORDER',
+        'What is in it was picked for a fulfillment order.', '{place}'),
       (not r.is_on_sheet and not r.is_empty and not stocktake.counts_all_products and not exists (
         select from erp.stocktake_scope o
         where o.stocktake_id = stocktake.id and (o.product_id = r.product_id or o.batch_id = r.batch_id)
@@ -22929,7 +26598,7 @@ begin
 end
 $function$;
 grant execute on function erp.check_found_units(erp.stocktake,erp.stocktake_sheet,erp.stocktake_reading[]) to service_writer;
-comment on function erp.check_found_units(erp.stocktake,erp.stocktake_sheet,erp.stocktake_reading[]) is 'Refuses units that cannot be counted on a sheet: what does not exist, what the stocktake does not include, and places of other sheets. User errors NOT_FOUND, BATCH_REQUIRED, BATCH_MISMATCH, INVALID, OUT_OF_RANGE, PRODUCT_HAS_VARIANTS, NOT_ON_SHEET, OUT_OF_SCOPE.';
+comment on function erp.check_found_units(erp.stocktake,erp.stocktake_sheet,erp.stocktake_reading[]) is 'Refuses units that cannot be counted on a sheet: what does not exist, what the stocktake does not include, and places of other sheets. User errors NOT_FOUND, BATCH_REQUIRED, BATCH_MISMATCH, INVALID, OUT_OF_RANGE, PRODUCT_HAS_VARIANTS, NOT_ON_SHEET, OUT_OF_SCOPE, PICKED_FOR_ORDER.';
 
 CREATE OR REPLACE FUNCTION erp.check_goods_receipt(wanted erp.goods_receipt)
  RETURNS void
@@ -23027,6 +26696,148 @@ end
 $function$;
 grant execute on function erp.check_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.check_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Refuses lines that do not fit their goods receipt. User errors TOO_MANY_LINES, OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE, BATCH_MISMATCH, INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.check_parcels(task erp.pick_task, parcel_lines erp.parcel_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error(e.code, e.message,
+    mutation.path('parcels', e.parcel) || mutation.path('lines', e.nth) || e.field, e.details)
+    order by e.parcel, e.nth)
+  into errors
+  from (
+    select p.parcel, p.nth, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'::text[],
+      null::jsonb
+    from unnest(parcel_lines) p where p.quantity < 1
+    union all
+    select p.parcel, p.nth, 'NOT_FOUND', 'The fulfillment order has no such line.',
+      '{fulfillment_order_line_item_id}', null
+    from unnest(parcel_lines) p where not exists (
+      select from erp.fulfillment_order_line_item l
+      where l.id = p.id and l.fulfillment_order_id = task.fulfillment_order_id)
+    union all
+    select p.parcel, p.nth, 'NOT_UNIQUE', 'An earlier line of the parcel has the same id.',
+      '{fulfillment_order_line_item_id}', null
+    from (
+      select q.*, row_number() over (partition by q.parcel, q.id order by q.nth) as times
+      from unnest(parcel_lines) q
+    ) p where p.times > 1
+    union all
+    select x.parcel, x.nth, 'OVER_FULFILLMENT',
+      format('%s units of the line are picked and not packed, not %s.', x.lying, x.wanted), '{quantity}',
+      jsonb_build_object('open', x.lying, 'requested', x.wanted)
+    from (
+      select max(p.parcel) as parcel, (array_agg(p.nth order by p.parcel desc))[1] as nth,
+        sum(p.quantity) as wanted, case when l.product_id is null then l.quantity - l.fulfilled_quantity
+          else coalesce((
+            select sum(k.picked_quantity - k.packed_quantity) from erp.pick_list_line k
+            where k.pick_task_id = task.id and k.fulfillment_order_line_item_id = l.id), 0) end as lying
+      from unnest(parcel_lines) p join erp.fulfillment_order_line_item l
+        on l.id = p.id and l.fulfillment_order_id = task.fulfillment_order_id
+      group by l.id, l.product_id, l.quantity, l.fulfilled_quantity
+    ) x where x.wanted > x.lying
+  ) e (parcel, nth, code, message, field, details);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.check_parcels(erp.pick_task,erp.parcel_line[]) to service_writer;
+comment on function erp.check_parcels(erp.pick_task,erp.parcel_line[]) is 'Refuses lines of parcels that the fulfillment order does not have, or with more units than were picked. User errors OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE, OVER_FULFILLMENT.';
+
+CREATE OR REPLACE FUNCTION erp.check_pick_code(line erp.pick_list_line, stock_container_id uuid, code erp.scanned_code, container_code erp.scanned_code)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  wanted erp.product;
+  batch erp.batch;
+  holder erp.stock_container;
+  scanned record;
+  lot text;
+begin
+  select * into wanted from erp.product p where p.id = line.product_id;
+  -- The product of the line comes first, when several have the code
+  select s.product_id, s.units into scanned from erp.scanned_products(code) s
+  order by s.product_id <> wanted.id, s.units limit 1;
+  if not found then
+    perform mutation.refuse('UNKNOWN_CODE', format('No product has this code; product %s is expected.',
+      wanted.product_number), '{code}', jsonb_build_object('expected', wanted.product_number));
+  elsif scanned.product_id <> wanted.id then
+    perform mutation.refuse('WRONG_PRODUCT', format('This is product %s; product %s is expected.', (
+      select p.product_number from erp.product p where p.id = scanned.product_id), wanted.product_number),
+      '{code}', jsonb_build_object('expected', wanted.product_number));
+  end if;
+  if line.batch_id is not null then
+    select * into batch from erp.batch b where b.id = line.batch_id;
+    lot := case when wanted.has_serial_numbers then coalesce(code.serial, code.batch) else code.batch end;
+    if lot <> batch.number or code.best_before <> batch.best_before_date then
+      perform mutation.refuse('BATCH_MISMATCH', format('Batch %s%s is expected.', batch.number,
+        ', best before ' || batch.best_before_date), '{code}',
+        jsonb_strip_nulls(
+          jsonb_build_object('expected', batch.number, 'bestBefore', batch.best_before_date)));
+    end if;
+  end if;
+  select * into holder from erp.stock_container c where c.id = stock_container_id;
+  if not found then
+    perform mutation.refuse('INVALID', 'The container was deleted. Cancel the pick list.', '{id}');
+  elsif container_code.text is not null and container_code.text <> holder.number
+    and holder.sscc is distinct from container_code.sscc then
+    perform mutation.refuse('WRONG_CONTAINER', format('The units belong into container %s.', holder.number),
+      '{container_code}', jsonb_build_object('expected', holder.number));
+  end if;
+  return scanned.units;
+end
+$function$;
+grant execute on function erp.check_pick_code(erp.pick_list_line,uuid,erp.scanned_code,erp.scanned_code) to service_writer;
+comment on function erp.check_pick_code(erp.pick_list_line,uuid,erp.scanned_code,erp.scanned_code) is 'Refuses a scanned product, batch or container that is not the one of a line of a pick list, and says which is. A code without a batch is accepted for any batch; the code of the container may be null. Returns the units that the code stands for. User errors UNKNOWN_CODE, WRONG_PRODUCT, BATCH_MISMATCH, WRONG_CONTAINER, INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.check_pick_place(batch_ids uuid[], bin_location_id uuid, stock_container_id uuid, warehouse_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  batch erp.batch;
+  bin erp.bin_location;
+begin
+  select * into batch from erp.batch b
+  where b.id = any (batch_ids) and (b.is_held or b.best_before_date < erp.local_date(now()))
+  order by b.number limit 1;
+  if batch.is_held then
+    perform mutation.refuse('BATCH_HELD', format('Batch %s is on hold.', batch.number), '{id}');
+  elsif found then
+    perform mutation.refuse('BATCH_EXPIRED', format('Batch %s was best before %s.', batch.number,
+      batch.best_before_date), '{id}');
+  end if;
+  select * into bin from erp.bin_location b where b.id = coalesce(check_pick_place.bin_location_id, (
+    select c.bin_location_id from erp.stock_container c where c.id = check_pick_place.stock_container_id));
+  if bin.stock_state <> 'sellable' then
+    perform mutation.refuse('BIN_NOT_SELLABLE', format('The units in bin %s are %s.', bin.code,
+      case bin.stock_state when 'damaged' then 'damaged' else 'in quality control' end), '{id}');
+  elsif bin.warehouse_id <> check_pick_place.warehouse_id then
+    perform mutation.refuse('INVALID', format('Bin %s stands in another warehouse now. Report the units as '
+      'missing.', bin.code), '{id}');
+  end if;
+end
+$function$;
+grant execute on function erp.check_pick_place(uuid[],uuid,uuid,uuid) to service_writer;
+comment on function erp.check_pick_place(uuid[],uuid,uuid,uuid) is 'Refuses units of batches, and of a bin, that may not be sold any more, or a bin that has left the warehouse. User errors BATCH_HELD, BATCH_EXPIRED, BIN_NOT_SELLABLE, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.check_placements(receipt erp.goods_receipt, placements erp.placement[], outcomes text[])
  RETURNS void
@@ -23311,8 +27122,9 @@ begin
     mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line)
   into errors
   from (
-    select r.ordinality, 'INVALID', 'Name either a warehouse or a bin.', '{place}'::text[]
-    from unnest(readings) with ordinality r where num_nonnulls(r.warehouse_id, r.bin_location_id) <> 1
+    select r.ordinality, 'INVALID', 'Name either a warehouse, a bin or a container.', '{place}'::text[]
+    from unnest(readings) with ordinality r
+    where num_nonnulls(r.warehouse_id, r.bin_location_id, r.stock_container_id) <> 1
     union all
     select r.ordinality, 'INVALID', 'A line that says that nothing else is there names no product.',
       '{is_empty}'
@@ -23337,7 +27149,8 @@ begin
     select r.ordinality, 'NOT_UNIQUE', 'An earlier line counts the same.', '{}'
     from (
       select r.ordinality, row_number() over (
-        partition by r.warehouse_id, r.bin_location_id, r.product_id, r.batch_id order by r.ordinality) as nth
+        partition by r.warehouse_id, r.bin_location_id, r.stock_container_id, r.product_id, r.batch_id
+        order by r.ordinality) as nth
       from unnest(readings) with ordinality r
     ) r where r.nth > 1
   ) e (line, code, message, field);
@@ -23655,6 +27468,40 @@ RETURN COALESCE(((' unitCode="'::text || erp.xml_text((line ->> 'unitCode'::text
 grant execute on function erp.cii_unit(jsonb) to service_writer;
 comment on function erp.cii_unit(jsonb) is 'Returns the attribute with the unit of a line (BT-130).';
 
+CREATE OR REPLACE FUNCTION erp.claim_shipping_labels(carrier text, most integer, lease interval)
+ RETURNS TABLE(id uuid, lease_ends_at text, attempts integer, is_cancellation boolean, is_repeated boolean, request jsonb, carrier_id uuid, url text, secret text)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  moment constant timestamptz := clock_timestamp();
+begin
+  return query
+  with claimed as (
+    update erp.shipping_label_work w set attempts = w.attempts + 1, due_at = moment + lease
+    where w.shipping_label_id in (
+      select d.shipping_label_id from erp.shipping_label_work d
+      where d.carrier_technical_name = carrier and d.due_at <= moment
+      order by d.due_at limit most for no key update skip locked)
+    returning w.shipping_label_id, w.attempts, w.due_at
+  )
+  select l.id, k.due_at::text, k.attempts, l.cancellation_requested_at is not null,
+    k.attempts > 1 or l.failure is not null, erp.shipping_label_request(l), c.id, c.url, c.secret
+  from claimed k
+  join erp.shipping_label l on l.id = k.shipping_label_id
+  join erp.carrier c on c.technical_name = carrier and c.is_active
+  order by l.id;
+end
+$function$;
+alter function erp.claim_shipping_labels(text,integer,interval) owner to service_keeper;
+grant execute on function erp.claim_shipping_labels(text,integer,interval) to service_worker;
+comment on function erp.claim_shipping_labels(text,integer,interval) is 'Takes due work on labels of a carrier for a lease, the oldest first, and returns what to call the carrier with. Other processes skip it meanwhile. is_repeated says that an earlier call may have made the label.';
+
 CREATE OR REPLACE FUNCTION erp.claimed_units(state text, quantity integer, received integer)
  RETURNS integer
  LANGUAGE sql
@@ -23727,7 +27574,7 @@ $function$;
 grant execute on function erp.complete_goods_receipt(uuid,erp.placement[],text[]) to service_writer;
 comment on function erp.complete_goods_receipt(uuid,erp.placement[],text[]) is 'Completes a goods receipt. Books its lines from the place of the receipt to where they are put away, and units to be thrown away to stock_correction, and records what arrived of supplier orders. A line without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, including units that no order has open: these become lines of their own. An outcome says of a placement, by its place in the input: restock, quarantine or dispose.';
 
-CREATE OR REPLACE FUNCTION erp.complete_shipment(order_id uuid, tracking_codes text[], documents text[], note text, warehouse_id uuid DEFAULT NULL::uuid)
+CREATE OR REPLACE FUNCTION erp.complete_shipment(order_id uuid, tracking_codes text[], documents text[], note text, warehouse_id uuid DEFAULT NULL::uuid, process text DEFAULT NULL::text)
  RETURNS erp.shipment
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -23749,6 +27596,7 @@ begin
   if cardinality(documents) > 0 then
     perform erp.require_documents(documents);
   end if;
+  perform ledger.check_process(process, '{shipping}');
   present := erp.lock_order_to_ship(order_id);
   if present.is_on_hold then
     perform mutation.refuse('ON_HOLD', 'A fulfillment order of the order is on hold.', '{order_id}');
@@ -23770,11 +27618,11 @@ begin
     assigned := erp.assign(order_id, assignments, true);
     picks := erp.open_picks(order_id);
   end if;
-  return erp.ship(order_id, picks, assigned, tracking_codes, note);
+  return erp.ship(order_id, picks, assigned, tracking_codes, note, process);
 end
 $function$;
-grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid) to service_writer;
-comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships everything that is open of an order. Assigned units are shipped from their warehouses, all others from the warehouses of erp.plan_uncovered, for which a warehouse may be given. External fulfillment orders stay unchanged. An order with nothing to ship, such as services, is only completed. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES, SOURCING_PLAN_INVALID.';
+grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid,text) to service_writer;
+comment on function erp.complete_shipment(uuid,text[],text[],text,uuid,text) is 'Ships everything that is open of an order. Assigned units are shipped from their warehouses, all others from the warehouses of erp.plan_uncovered, for which a warehouse may be given. External fulfillment orders stay unchanged. An order with nothing to ship, such as services, is only completed. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES, SOURCING_PLAN_INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.complete_stocktake_sheet(sheet_id uuid)
  RETURNS void
@@ -23800,6 +27648,46 @@ end
 $function$;
 grant execute on function erp.complete_stocktake_sheet(uuid) to service_writer;
 comment on function erp.complete_stocktake_sheet(uuid) is 'Closes a sheet. User error NOT_COUNTED if a position of it has no count.';
+
+CREATE OR REPLACE FUNCTION erp.confirm_pick(pick_list_line_id uuid, code erp.scanned_code, container_code erp.scanned_code, quantity integer)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant record := erp.lock_pick_line(pick_list_line_id);
+  line constant erp.pick_list_line := present.line;
+  task constant erp.pick_task := present.task;
+  list constant erp.pick_list := present.list;
+  scanned constant bigint := erp.check_pick_code(line, task.stock_container_id, code, container_code);
+  units constant bigint := coalesce(quantity, scanned);
+  source constant record := erp.place_of_pick(line, list);
+  open constant integer := line.quantity - line.picked_quantity;
+begin
+  if units < 1 then
+    perform mutation.refuse('OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}');
+  elsif units > open then
+    perform mutation.refuse('OVER_FULFILLMENT',
+      format('%s units are to be picked here, not %s.', open, units),
+      case when quantity is null then '{code}'::text[] else '{quantity}' end,
+      jsonb_build_object('open', open, 'requested', units));
+  end if;
+  perform erp.check_pick_place(array[line.batch_id], line.bin_location_id, line.stock_container_id,
+    list.warehouse_id);
+  update erp.pick_list_line l set picked_quantity = l.picked_quantity + units,
+    state = case when units = open then 'picked' else 'open' end
+  where l.id = line.id;
+  perform ledger.post(array[row ('{quantity}', line.product_id, units, line.batch_id, source.type,
+    source.place, 'stock_container', task.stock_container_id::text, 'relocation')::ledger.draft], null);
+  return line.id;
+end
+$function$;
+grant execute on function erp.confirm_pick(uuid,erp.scanned_code,erp.scanned_code,integer) to service_writer;
+comment on function erp.confirm_pick(uuid,erp.scanned_code,erp.scanned_code,integer) is 'Books scanned units of a line of a pick list from their place into the container. Without a quantity, the code says how many units it stands for. Returns the line. User errors of erp.lock_pick_line, erp.check_pick_code and erp.check_pick_place, and OUT_OF_RANGE, OVER_FULFILLMENT, INSUFFICIENT_STOCK.';
 
 CREATE OR REPLACE FUNCTION erp.converted_price(price numeric, from_tax_status text, from_tax_rate numeric, from_factor numeric, to_tax_status text, to_tax_rate numeric, to_factor numeric)
  RETURNS numeric
@@ -23973,6 +27861,29 @@ $function$;
 grant execute on function erp.create_document(uuid,text,uuid) to service_writer;
 comment on function erp.create_document(uuid,text,uuid) is 'Creates an invoice, delivery_note, credit_note or storno (cancellation invoice) for an order as a whole. An invoice charges everything that no other invoice charges. Credit notes and cancellation invoices refer to an invoice of the order, which must be given if several are valid. User errors NOT_FOUND, INVALID, REQUIRED.';
 
+CREATE OR REPLACE FUNCTION erp.create_document_of(order_id uuid, quote_id uuid, supplier_order_id uuid, document_type text, fulfillment_ids uuid[], referenced_document_id uuid, lines erp.credit_line[], amount numeric)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if num_nonnulls(order_id, quote_id, supplier_order_id) <> 1 then
+    perform mutation.refuse(
+      case when num_nonnulls(order_id, quote_id, supplier_order_id) = 0 then 'REQUIRED' else 'INVALID' end,
+      'Give one of these: orderId, quoteId, supplierOrderId.');
+  elsif order_id is not null then
+    return erp.create_order_document(
+      order_id, document_type, fulfillment_ids, referenced_document_id, lines, amount);
+  elsif num_nonnulls(fulfillment_ids, referenced_document_id, lines, amount) > 0 then
+    perform mutation.refuse('INVALID',
+      'Only documents of orders have fulfillmentIds, referencedDocumentId, lines or an amount.');
+  end if;
+  return erp.create_own_document(quote_id, supplier_order_id, document_type);
+end
+$function$;
+grant execute on function erp.create_document_of(uuid,uuid,uuid,text,uuid[],uuid,erp.credit_line[],numeric) to service_writer;
+comment on function erp.create_document_of(uuid,uuid,uuid,text,uuid[],uuid,erp.credit_line[],numeric) is 'Creates a document of an order, see erp.create_order_document, or of a quote or supplier order. User errors REQUIRED, NOT_FOUND, INVALID, NOT_UNIQUE, OUT_OF_RANGE, TOO_MANY_LINES.';
+
 CREATE OR REPLACE FUNCTION erp.create_documents(order_id uuid, documents text[], fulfillment_id uuid DEFAULT NULL::uuid)
  RETURNS uuid[]
  LANGUAGE plpgsql
@@ -24004,7 +27915,7 @@ $function$;
 grant execute on function erp.create_documents(uuid,text[],uuid) to service_writer;
 comment on function erp.create_documents(uuid,text[],uuid) is 'Creates documents of the given types for a shipment of an order, by default the newest one. The delivery note lists the content of the shipment; the invoice charges everything that was shipped and that no other invoice charges. erp.require_documents names the types. Returns their ids. Warnings DOCUMENT_NOT_MADE, DOCUMENT_INCOMPLETE.';
 
-CREATE OR REPLACE FUNCTION erp.create_fulfillment(fulfillment_order_id uuid, lines erp.shipping_line[], places erp.shipping_place[], tracking_codes text[], note text, documents text[] DEFAULT NULL::text[])
+CREATE OR REPLACE FUNCTION erp.create_fulfillment(fulfillment_order_id uuid, lines erp.shipping_line[], places erp.shipping_place[], tracking_codes text[], note text, documents text[] DEFAULT NULL::text[], process text DEFAULT NULL::text)
  RETURNS erp.shipment
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -24021,6 +27932,7 @@ begin
   perform erp.require_shipping_lines(lines, places, 'fulfillment_order_line_item_id');
   perform erp.require_tracking_codes(tracking_codes);
   perform erp.require_documents(documents);
+  perform ledger.check_process(process, '{shipping}');
   present := erp.lock_fulfillment_order(fulfillment_order_id, '{fulfillment_order_id}');
   perform erp.require_shippable(present);
   picks := erp.picks_of(present, lines, places);
@@ -24042,11 +27954,11 @@ begin
   perform erp.lock_to_ship(picks, '{}',
     array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null));
   perform erp.require_places(lines, places, source_id);
-  return erp.ship(present.destination_order_id, picks, '{}', tracking_codes, note);
+  return erp.ship(present.destination_order_id, picks, '{}', tracking_codes, note, process);
 end
 $function$;
-grant execute on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) to service_writer;
-comment on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) is 'Ships some of the open units of a fulfillment order, or all if lines is null. They are taken from the given places or, by default, in the pick order. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_HELD, BATCH_EXPIRED, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
+grant execute on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[],text) to service_writer;
+comment on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[],text) is 'Ships some of the open units of a fulfillment order, or all if lines is null. They are taken from the given places or, by default, in the pick order. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_HELD, BATCH_EXPIRED, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
 
 CREATE OR REPLACE FUNCTION erp.create_fulfillment_order(order_id uuid, warehouse_id uuid, lines erp.shipping_line[])
  RETURNS uuid[]
@@ -24127,11 +28039,17 @@ begin
   perform erp.check_goods_receipt(made);
   perform erp.check_receipt_suppliers(made, wanted_lines, supplier_order_ids);
   made := erp.with_currency_factor(made, (given ->> 'currency_factor')::numeric);
+  -- A file may have brought a number that the range comes to only now
+  while made.number is null
+    or not given ? 'number' and exists (select from erp.goods_receipt r where r.number = made.number)
+  loop
+    made.number := erp.next_number('goods_receipt');
+  end loop;
   insert into erp.goods_receipt (number, type, state, warehouse_id, supplier_id, customer_id, currency_id,
     currency_factor,
     currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date,
       currency_factor_captured_at, tax_status, comment)
-  values (erp.next_number('goods_receipt'), made.type,
+  values (made.number, made.type,
     case when (given ->> 'is_draft')::boolean then 'draft' else 'created' end,
     made.warehouse_id, made.supplier_id, made.customer_id, made.currency_id, made.currency_factor,
       made.currency_factor_origin_type,
@@ -24263,6 +28181,116 @@ $function$;
 grant execute on function erp.create_order_document(uuid,text,uuid[],uuid,erp.credit_line[],numeric) to service_writer;
 comment on function erp.create_order_document(uuid,text,uuid[],uuid,erp.credit_line[],numeric) is 'Creates a document about shipped units of an order. An invoice charges what no other invoice charges, of some fulfillments if they are given. A delivery note lists one fulfillment, by default the newest. A credit note or storno (cancellation invoice) takes an invoice back; a credit note may be limited to lines. A prepayment charges an amount in advance. User errors NOT_FOUND, REQUIRED, INVALID, NOT_UNIQUE, OUT_OF_RANGE, TOO_MANY_LINES.';
 
+CREATE OR REPLACE FUNCTION erp.create_own_document(quote_id uuid, supplier_order_id uuid, document_type text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  today constant date := erp.local_date(now());
+  quoted erp.quote;
+  ordered erp.supplier_order;
+begin
+  if document_type <> (case when quote_id is null then 'supplier_order' else 'quote' end) then
+    perform mutation.refuse('INVALID', case when quote_id is null
+      then 'The type of documents of supplier orders is supplier_order.'
+      else 'The type of documents of quotes is quote.' end, '{document_type}');
+  elsif quote_id is not null then
+    quoted := erp.lock_quote(quote_id, 'quote_id');
+    return erp.insert_revised_document(document_type, quoted.id, null,
+      case when quoted.state not in ('draft', 'open') then quoted.number end,
+      erp.quote_config(quoted.id, today));
+  end if;
+  select * into ordered from erp.supplier_order o where o.id = supplier_order_id for no key update;
+  if not found then
+    perform mutation.refuse_missing('supplier order', '{supplier_order_id}');
+  elsif ordered.state = 'cancelled' then
+    perform mutation.refuse('INVALID', 'The supplier order is cancelled.', '{supplier_order_id}');
+  end if;
+  return erp.insert_revised_document(document_type, null, ordered.id,
+    case when ordered.state <> 'open' then ordered.number end,
+    erp.supplier_order_config(ordered.id, today));
+end
+$function$;
+grant execute on function erp.create_own_document(uuid,uuid,text) to service_writer;
+comment on function erp.create_own_document(uuid,uuid,text) is 'Makes the document of a quote or of a supplier order: a draft until it was sent. User errors NOT_FOUND, INVALID, NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION erp.create_pick_lists(warehouse_id uuid, fulfillment_order_ids uuid[], rounds erp.pick_round[], orders_per_list integer)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  most constant integer := 250;
+  are_named constant boolean := fulfillment_order_ids is not null;
+  wanted uuid[] := fulfillment_order_ids;
+  loose integer;
+  held integer;
+  share integer;
+  picks ledger.pick[];
+  units ledger.pick[];
+  round erp.pick_round;
+  made uuid[] := '{}';
+begin
+  if coalesce(cardinality(rounds), 0) = 0 then
+    rounds := array[row (null, null)::erp.pick_round];
+  end if;
+  select count(*) filter (where coalesce(cardinality(r.stock_container_ids), 0) = 0),
+    coalesce(sum(cardinality(r.stock_container_ids)), 0) into loose, held from unnest(rounds) r;
+  perform mutation.refuse_too_many(greatest(cardinality(rounds), held), most, '{lists}');
+  perform mutation.refuse_too_many(cardinality(wanted), most, '{fulfillment_order_ids}');
+  if orders_per_list not between 1 and most then
+    perform mutation.refuse('OUT_OF_RANGE', 'A list has 1 to 250 fulfillment orders.', '{orders_per_list}');
+  elsif not exists (select from erp.warehouse w where w.id = create_pick_lists.warehouse_id) then
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
+  end if;
+  wanted := erp.lock_pick_orders(warehouse_id, coalesce(wanted,
+    erp.pick_candidates(warehouse_id, least(most, held + loose * coalesce(orders_per_list, 20)))), are_named);
+  if wanted = '{}' then
+    perform mutation.refuse('REQUIRED', 'No fulfillment order waits to be picked in the warehouse.',
+      '{fulfillment_order_ids}');
+  end if;
+  perform erp.lock_pick_containers(rounds, warehouse_id);
+  picks := erp.units_to_pick(warehouse_id, wanted);
+  perform mutation.refuse_too_many(cardinality(picks), 2000, '{fulfillment_order_ids}');
+  perform ledger.lock_shipment(array(select p.product_id from unnest(picks) p), array[warehouse_id]);
+  units := ledger.plan_picks(picks, '{}');
+  wanted := array(
+    select o.id from unnest(wanted) with ordinality o (id, nth)
+    where exists (
+      select from unnest(units) u join erp.fulfillment_order_line_item l on l.id = u.line_id
+      where l.fulfillment_order_id = o.id)
+    order by o.nth);
+  if wanted = '{}' then
+    perform mutation.refuse('INSUFFICIENT_STOCK', 'The warehouse has none of these units free to be picked.',
+      '{fulfillment_order_ids}');
+  end if;
+  share := coalesce(orders_per_list,
+    ceil(greatest(cardinality(wanted) - held, 0)::numeric / nullif(loose, 0)));
+  if cardinality(wanted) > held + loose * coalesce(share, 0) then
+    perform mutation.refuse('INVALID', format('There are %s fulfillment orders, and the lists have room for '
+      '%s.', cardinality(wanted), held + loose * coalesce(share, 0)), '{lists}');
+  end if;
+  foreach round in array rounds loop
+    exit when wanted = '{}';
+    held := case when cardinality(round.stock_container_ids) > 0 then cardinality(round.stock_container_ids)
+      else share end;
+    made := made || erp.write_pick_list(warehouse_id, round.assignee, wanted[: held],
+      case when cardinality(round.stock_container_ids) > 0 then round.stock_container_ids
+        else erp.pick_containers(warehouse_id, cardinality(wanted[: held])) end, units);
+    wanted := wanted[held + 1 :];
+  end loop;
+  perform erp.warn_of_unplanned(picks, units);
+  return made;
+end
+$function$;
+grant execute on function erp.create_pick_lists(uuid,uuid[],erp.pick_round[],integer) to service_writer;
+comment on function erp.create_pick_lists(uuid,uuid[],erp.pick_round[],integer) is 'Makes pick lists of fulfillment orders of a warehouse: the given ones, or those that wait longest. A list with containers takes one for each, the others share the rest. Units that no place has are not planned. Returns the lists. User errors of erp.lock_pick_orders and erp.lock_pick_containers, and TOO_MANY_LINES, OUT_OF_RANGE, REQUIRED, INSUFFICIENT_STOCK, INVALID.';
+
 CREATE OR REPLACE FUNCTION erp.create_prepayment(order_id uuid, amount numeric)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -24321,10 +28349,11 @@ begin
     perform mutation.refuse_missing('supplier', '{supplier_id}');
   end if;
   insert into erp.product_supplier_configuration (
-    product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, delivery_time_days
+    product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, units_per_pack,
+    delivery_time_days
   )
   values (made.product_id, made.supplier_id, made.supplier_product_number, coalesce(made.min_purchase, 1),
-    coalesce(made.purchase_steps, 1),
+    coalesce(made.purchase_steps, 1), made.units_per_pack,
     made.delivery_time_days)
   returning id into made.id;
   perform erp.set_supplier_prices(made.id, coalesce(prices, '{}'));
@@ -24427,6 +28456,24 @@ $function$;
 grant execute on function erp.create_reversal(uuid,text,uuid,text[],text[],erp.credit_line[]) to service_writer;
 comment on function erp.create_reversal(uuid,text,uuid,text[],text[],erp.credit_line[]) is 'Creates a credit note or storno (cancellation invoice) of an invoice of an order, which may be omitted if only one is valid. A cancellation invoice cancels it: what it charged can be invoiced again. A credit note returns the money, and what it credits is not charged again. It may be limited to lines; another one can credit the rest later. User errors INVALID, REQUIRED, and the user errors of erp.require_credit_lines.';
 
+CREATE OR REPLACE FUNCTION erp.create_stock_container(number text, kind text, sscc text, warehouse_id uuid, bin_location_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  made uuid;
+begin
+  perform erp.require_container_place(warehouse_id, bin_location_id);
+  insert into erp.stock_container (number, kind, sscc, warehouse_id, bin_location_id)
+  values (number, kind, sscc, warehouse_id, bin_location_id)
+  returning id into made;
+  return made;
+end
+$function$;
+grant execute on function erp.create_stock_container(text,text,text,uuid,uuid) to service_writer;
+comment on function erp.create_stock_container(text,text,text,uuid,uuid) is 'Creates a container in a warehouse, perhaps in a bin. Returns its id. User errors NOT_FOUND, INVALID.';
+
 CREATE OR REPLACE FUNCTION erp.create_stocktake(made erp.stocktake, bins uuid[], products uuid[], batches uuid[], sheets integer, lines_per_sheet integer, includes_empty_bins boolean)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -24456,10 +28503,12 @@ begin
   end if;
   made.counts_all_bins := coalesce(cardinality(bins), 0) = 0;
   made.counts_all_products := coalesce(cardinality(products), 0) + coalesce(cardinality(batches), 0) = 0;
+  -- By the clock of the movements, because counts are compared with both
   insert into erp.stocktake (number, warehouse_id, counts_all_bins, counts_all_products, recount_units,
-    recount_percent, recount_value, comment)
+    recount_percent, recount_value, comment, created_at)
   values (erp.next_number('stocktake'), made.warehouse_id, made.counts_all_bins, made.counts_all_products,
-    made.recount_units, made.recount_percent, made.recount_value, made.comment)
+    made.recount_units, made.recount_percent, made.recount_value, made.comment,
+    date_trunc('second', ledger.moment()))
   returning * into made;
   insert into erp.stocktake_scope (stocktake_id, bin_location_id, product_id, batch_id)
   select distinct made.id, i, null::uuid, null::uuid from unnest(bins) i
@@ -24507,6 +28556,8 @@ begin
   if not exists (select from erp.currency c where c.id = made.currency_id) then
     perform mutation.refuse_missing('currency', '{currency_id}');
   end if;
+  -- Before the number: who orders several times holds products and then takes numbers
+  perform ledger.lock(array(select l.product_id from unnest(lines) l));
   insert into erp.supplier_order (number, supplier_order_number, supplier_id, warehouse_id, supplier_snapshot,
     warehouse_snapshot, currency_id,
     tax_status, order_date_time, due_date, delivery_date, comment)
@@ -24938,7 +28989,9 @@ BEGIN ATOMIC
              s.special_stock_location_technical_name,
              s.place,
              s.created_at,
-             s.updated_at
+             s.updated_at,
+             s.site_id,
+             s.bin_id
             FROM ( SELECT s_1.id,
                      s_1.product_id,
                      s_1.quantity,
@@ -24952,7 +29005,9 @@ BEGIN ATOMIC
                      s_1.special_stock_location_technical_name,
                      s_1.place,
                      s_1.created_at,
-                     s_1.updated_at
+                     s_1.updated_at,
+                     s_1.warehouse_id AS site_id,
+                     NULL::uuid AS bin_id
                     FROM ledger.stock s_1
                    WHERE (s_1.warehouse_id = cycle_counts.warehouse_id)
                  UNION ALL
@@ -24969,10 +29024,35 @@ BEGIN ATOMIC
                      s_1.special_stock_location_technical_name,
                      s_1.place,
                      s_1.created_at,
-                     s_1.updated_at
+                     s_1.updated_at,
+                     NULL::uuid,
+                     b.id
                     FROM (erp.bin_location b
                       JOIN ledger.stock s_1 ON ((s_1.bin_location_id = b.id)))
-                   WHERE (b.warehouse_id = cycle_counts.warehouse_id)) s
+                   WHERE (b.warehouse_id = cycle_counts.warehouse_id)
+                 UNION ALL
+                  SELECT s_1.id,
+                     s_1.product_id,
+                     s_1.quantity,
+                     s_1.location_type_technical_name,
+                     s_1.warehouse_id,
+                     s_1.bin_location_id,
+                     s_1.order_id,
+                     s_1.return_order_id,
+                     s_1.goods_receipt_id,
+                     s_1.stock_container_id,
+                     s_1.special_stock_location_technical_name,
+                     s_1.place,
+                     s_1.created_at,
+                     s_1.updated_at,
+                         CASE
+                             WHEN (c.bin_location_id IS NULL) THEN c.warehouse_id
+                             ELSE NULL::uuid
+                         END AS "case",
+                     c.bin_location_id
+                    FROM (erp.stock_container c
+                      JOIN ledger.stock s_1 ON ((s_1.stock_container_id = c.id)))
+                   WHERE ((c.warehouse_id = cycle_counts.warehouse_id) AND (c.fulfillment_order_id IS NULL))) s
            WHERE ((s.quantity > 0) AND ( SELECT auth.has_scope(VARIADIC ARRAY['stocktake_results:read'::text]) AS has_scope))
          ), product AS MATERIALIZED (
           SELECT h.product_id,
@@ -25001,16 +29081,24 @@ BEGIN ATOMIC
          ), due AS (
           SELECT h.id,
              h.product_id,
-             h.warehouse_id,
-             h.bin_location_id,
+             h.site_id AS warehouse_id,
+             h.bin_id AS bin_location_id,
              c.name,
              c.value,
              n.counted_at,
-             ((EXTRACT(epoch FROM (ledger.moment() - COALESCE(n.counted_at, h.created_at))) / (86400)::numeric) / (
+             (((EXTRACT(epoch FROM (ledger.moment() - COALESCE(n.counted_at, h.created_at))) / (86400)::numeric) / (
                  CASE c.name
                      WHEN 'A'::text THEN cycle_counts.days_of_a
                      WHEN 'B'::text THEN cycle_counts.days_of_b
                      ELSE cycle_counts.days_of_c
+                 END)::numeric) + (
+                 CASE
+                     WHEN (EXISTS ( SELECT
+                        FROM erp.pick_list_line l
+                       WHERE ((l.product_id = h.product_id) AND (l.state = 'short'::text) AND (l.short_at > COALESCE(n.counted_at, '-infinity'::timestamp with time zone)) AND ((l.bin_location_id = h.bin_location_id) OR (l.stock_container_id = h.stock_container_id) OR ((num_nonnulls(h.bin_location_id, h.stock_container_id) = 0) AND (num_nonnulls(l.bin_location_id, l.stock_container_id) = 0) AND (EXISTS ( SELECT
+                                FROM erp.pick_list p
+                               WHERE ((p.id = l.pick_list_id) AND (p.warehouse_id = h.warehouse_id))))))))) THEN 1000
+                     ELSE 0
                  END)::numeric) AS ratio
             FROM ((held h
               JOIN class c ON ((c.product_id = h.product_id)))
@@ -25051,7 +29139,7 @@ BEGIN ATOMIC
 END;
 alter function erp.cycle_counts(uuid,integer,integer,integer,integer) owner to service_writer;
 grant execute on function erp.cycle_counts(uuid,integer,integer,integer,integer) to service_api;
-comment on function erp.cycle_counts(uuid,integer,integer,integer,integer) is 'Returns the stock of a warehouse that is due for a count, by how long it is due. The interval in days depends on the share of the product in the value of the warehouse: class A, B or C. What was never counted is due since its first movement. Stock of open stocktakes is left out. Empty without the scope stocktake_results:read.';
+comment on function erp.cycle_counts(uuid,integer,integer,integer,integer) is 'Returns the stock of a warehouse that is due for a count, by how long it is due. The interval in days depends on the share of the product in the value of the warehouse: class A, B or C. What was never counted is due since its first movement. Places that lacked units of a pick list come first. Stock of open stocktakes is left out. Empty without the scope stocktake_results:read.';
 
 CREATE OR REPLACE FUNCTION erp.deducted_prepayments(order_id uuid, paid numeric)
  RETURNS jsonb
@@ -25135,6 +29223,26 @@ $function$;
 grant execute on function erp.delete_product_supplier_configuration(uuid) to service_writer;
 comment on function erp.delete_product_supplier_configuration(uuid) is 'Records that a supplier no longer sells a product. The product keeps its purchase prices. Returns the id.';
 
+CREATE OR REPLACE FUNCTION erp.delete_stock_container(stock_container_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  delete from erp.stock_container c where c.id = stock_container_id;
+  if not found then
+    perform mutation.refuse_missing('container', '{id}');
+  end if;
+  return stock_container_id;
+end
+$function$;
+grant execute on function erp.delete_stock_container(uuid) to service_writer;
+comment on function erp.delete_stock_container(uuid) is 'Deletes an empty container. Returns its id.';
+
 CREATE OR REPLACE FUNCTION erp.delete_supplier_order(supplier_order_id uuid)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -25152,12 +29260,47 @@ begin
     or exists (select from erp.goods_receipt_supplier_order r where r.supplier_order_id = present.id) then
     perform mutation.refuse('REFERENCE_IN_USE', 'A goods receipt belongs to this order.', '{id}');
   end if;
+  if exists (
+    select from erp.document d where d.supplier_order_id = present.id and d.document_number is not null
+  ) then
+    perform mutation.refuse('REFERENCE_IN_USE', 'A document that was sent belongs to this order.', '{id}');
+  end if;
   delete from erp.supplier_order o where o.id = present.id;
   return present.id;
 end
 $function$;
 grant execute on function erp.delete_supplier_order(uuid) to service_writer;
-comment on function erp.delete_supplier_order(uuid) is 'Deletes an open or cancelled supplier order that has no goods receipt. Returns its id.';
+comment on function erp.delete_supplier_order(uuid) is 'Deletes an open or cancelled supplier order that has no goods receipt and no numbered document. Returns its id.';
+
+CREATE OR REPLACE FUNCTION erp.delete_tags(ids uuid[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  missing integer;
+begin
+  if cardinality(ids) = 0 then
+    perform mutation.refuse('REQUIRED', 'There must be at least one id.', '{ids}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(ids), 250, '{ids}');
+  perform from erp.tag t where t.id = any (ids) order by t.id for update;
+  missing := (
+    select min(i.n) from unnest(ids) with ordinality i (id, n)
+    where not exists (select from erp.tag t where t.id = i.id));
+  if missing is not null then
+    perform mutation.refuse_missing('tag', mutation.path('ids', missing));
+  end if;
+  delete from erp.tag t where t.id = any (ids);
+  return ids;
+end
+$function$;
+grant execute on function erp.delete_tags(uuid[]) to service_writer;
+comment on function erp.delete_tags(uuid[]) is 'Deletes tags, and with them their links to everything that has them. Returns their ids.';
 
 CREATE OR REPLACE FUNCTION erp.delete_warehouse(warehouse_id uuid)
  RETURNS uuid
@@ -25469,6 +29612,14 @@ RETURN (SELECT jsonb_build_object('allowances', COALESCE(jsonb_agg((d.entry || j
 grant execute on function erp.document_discounts(erp.charged_piece[],jsonb) to service_writer;
 comment on function erp.document_discounts(erp.charged_piece[],jsonb) is 'Returns the discounts and surcharges on a whole document, without tax, by rates (BG-20, BG-21): the lines of the kind allowance.';
 
+CREATE OR REPLACE FUNCTION erp.document_head(document_type text, document_date date, locale text, currency_id uuid, sales_channel_id uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT jsonb_build_object('documentType', document_head.document_type, 'title', erp.document_title(document_head.document_type, document_head.locale), 'documentDate', to_char((document_head.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'locale', document_head.locale, 'currency', jsonb_build_object('isoCode', u.iso_code, 'symbol', u.symbol, 'position', u."position"), 'sender', jsonb_build_object('name', COALESCE(((h.name)::jsonb ->> document_head.locale), ((h.name)::jsonb ->> 'en-GB'::text), w.name), 'address', COALESCE(m.address, w.address))) AS jsonb_build_object FROM (((erp.currency u LEFT JOIN erp.sales_channel h ON ((h.id = document_head.sales_channel_id))) LEFT JOIN erp.warehouse w ON (w.is_default)) LEFT JOIN erp.merchant m ON (true)) WHERE (u.id = document_head.currency_id));
+grant execute on function erp.document_head(text,date,text,uuid,uuid) to service_writer;
+comment on function erp.document_head(text,date,text,uuid,uuid) is 'Returns what every document of a quote or a supplier order begins with, in the form of erp.document_config: its title, date, language, currency and sender.';
+
 CREATE OR REPLACE FUNCTION erp.document_lines(order_id uuid, tax_status text, parts erp.document_part[], pieces erp.charged_piece[])
  RETURNS jsonb
  LANGUAGE sql
@@ -25477,24 +29628,16 @@ BEGIN ATOMIC
  WITH line AS (
           SELECT row_number() OVER (ORDER BY l_1."position", l_1.id) AS n,
              l_1.id,
-             l_1.order_id,
-             l_1.parent_id,
+             l_1.owner_id,
              l_1.product_id,
              l_1.type,
-             l_1.identifier,
              l_1.label,
              l_1.description,
              l_1."position",
              l_1.quantity,
-             l_1.shipped_quantity,
              l_1.unit_price,
              l_1.total_price,
              l_1.tax_rate,
-             l_1.payload,
-             l_1.storefront_id,
-             l_1.created_at,
-             l_1.updated_at,
-             l_1.invoiced_quantity,
              l_1.tax_category,
              l_1.exemption_code,
              l_1.discount_reason,
@@ -25503,33 +29646,25 @@ BEGIN ATOMIC
                      WHEN (document_lines.parts IS NULL) THEN (l_1.quantity)::bigint
                      ELSE q.quantity
                  END AS charged
-            FROM (erp.sales_order_line_item l_1
+            FROM (erp.priced_line l_1
               LEFT JOIN ( SELECT p_1.order_line_item_id AS id,
                      sum(p_1.quantity) AS quantity
                     FROM unnest(document_lines.parts) p_1(order_line_item_id, first_unit, quantity)
                    GROUP BY p_1.order_line_item_id) q ON ((q.id = l_1.id)))
-           WHERE (l_1.order_id = document_lines.order_id)
+           WHERE (l_1.owner_id = document_lines.order_id)
          ), shown AS (
           SELECT l_1.n,
              l_1.id,
-             l_1.order_id,
-             l_1.parent_id,
+             l_1.owner_id,
              l_1.product_id,
              l_1.type,
-             l_1.identifier,
              l_1.label,
              l_1.description,
              l_1."position",
              l_1.quantity,
-             l_1.shipped_quantity,
              l_1.unit_price,
              l_1.total_price,
              l_1.tax_rate,
-             l_1.payload,
-             l_1.storefront_id,
-             l_1.created_at,
-             l_1.updated_at,
-             l_1.invoiced_quantity,
              l_1.tax_category,
              l_1.exemption_code,
              l_1.discount_reason,
@@ -25558,24 +29693,16 @@ BEGIN ATOMIC
          ), priced AS (
           SELECT s.n,
              s.id,
-             s.order_id,
-             s.parent_id,
+             s.owner_id,
              s.product_id,
              s.type,
-             s.identifier,
              s.label,
              s.description,
              s."position",
              s.quantity,
-             s.shipped_quantity,
              s.unit_price,
              s.total_price,
              s.tax_rate,
-             s.payload,
-             s.storefront_id,
-             s.created_at,
-             s.updated_at,
-             s.invoiced_quantity,
              s.tax_category,
              s.exemption_code,
              s.discount_reason,
@@ -25622,7 +29749,7 @@ CREATE OR REPLACE FUNCTION erp.document_locale(order_id uuid)
  RETURNS text
  LANGUAGE sql
  STABLE
-RETURN (SELECT COALESCE((SELECT l.code FROM erp.language l WHERE (split_part(l.code, '-'::text, 2) = (o.billing_address ->> 'countryIso'::text)) ORDER BY l.code LIMIT 1), (SELECT l.code FROM ((erp.language l JOIN erp.sales_channel s ON ((s.id = o.sales_channel_id))) JOIN erp.country c ON ((c.id = s.country_id))) WHERE (split_part(l.code, '-'::text, 2) = c.iso_code) ORDER BY l.code LIMIT 1), 'en-GB'::text) AS "coalesce" FROM erp.sales_order o WHERE (o.id = document_locale.order_id));
+RETURN (SELECT erp.locale_of_country((o.billing_address ->> 'countryIso'::text), o.sales_channel_id) AS locale_of_country FROM erp.sales_order o WHERE (o.id = document_locale.order_id));
 grant execute on function erp.document_locale(uuid) to service_writer;
 comment on function erp.document_locale(uuid) is 'Returns the language for documents to the customer of an order: the language of the billing country, otherwise of the sales channel, if names are stored in it; otherwise en-GB.';
 
@@ -25642,6 +29769,21 @@ RETURN (SELECT COALESCE(((t.name)::jsonb ->> document_title.locale), ((t.name)::
 grant execute on function erp.document_title(text,text) to service_writer;
 comment on function erp.document_title(text,text) is 'Returns the name of a type of documents in a language, otherwise in en-GB.';
 
+CREATE OR REPLACE FUNCTION erp.drop_pick_line()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  new.state := case when new.picked_quantity > 0 then 'picked' else 'dropped' end;
+  if new.picked_quantity > 0 then
+    new.quantity := new.picked_quantity;
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.drop_pick_line() is 'Trigger before the line of a fulfillment order goes away: nothing more is picked for it.';
+
 CREATE OR REPLACE FUNCTION erp.end_of_day(day date)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -25651,6 +29793,32 @@ grant execute on function erp.end_of_day(date) to service_keeper;
 grant execute on function erp.end_of_day(date) to service_registrar;
 grant execute on function erp.end_of_day(date) to service_writer;
 comment on function erp.end_of_day(date) is 'Returns the last moment of a day in the merchant''s time zone (erp.local_date).';
+
+CREATE OR REPLACE FUNCTION erp.end_pick_task()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  update erp.pick_list_line l
+  set quantity = case when l.picked_quantity > 0 then l.picked_quantity else l.quantity end,
+    state = case when l.picked_quantity > 0 then 'picked' else 'dropped' end
+  where l.pick_task_id = new.id and l.state = 'open';
+  update erp.stock_container c set fulfillment_order_id = null
+  where c.id = new.stock_container_id and c.fulfillment_order_id = new.fulfillment_order_id;
+  -- Of two that end at once, the second one sees the first
+  perform from erp.pick_list p where p.id = new.pick_list_id for no key update;
+  update erp.pick_list p set ended_at = ledger.moment(), state = erp.next_state('pick_list',
+    case when exists (select from erp.pick_task t where t.pick_list_id = p.id and t.state = 'packed')
+      then 'complete' else 'cancel' end, p.state)
+  where p.id = new.pick_list_id and p.state in ('open', 'in_progress')
+    and not exists (select from erp.pick_task t where t.pick_list_id = p.id and t.state = 'open');
+  return null;
+end
+$function$;
+alter function erp.end_pick_task() owner to service_writer;
+comment on function erp.end_pick_task() is 'Trigger after a fulfillment order has left its pick list: its open lines are dropped, and its container is free again, with whatever still lies in it. The last one completes the list, or cancels it if nothing was packed.';
 
 CREATE OR REPLACE FUNCTION erp.end_return_order(return_order_id uuid, action text, reason text DEFAULT NULL::text)
  RETURNS uuid[]
@@ -25838,6 +30006,37 @@ alter function erp.expire_batches(integer) owner to service_ledger;
 grant execute on function erp.expire_batches(integer) to service_worker;
 comment on function erp.expire_batches(integer) is 'Marks batches whose best-before date has passed as expired, so that their units are no longer available: as many as the argument says, the longest expired first. Returns how many it found; call it again until none is left.';
 
+CREATE OR REPLACE FUNCTION erp.expire_quotes(most integer DEFAULT 500)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  moment constant timestamptz := ledger.moment();
+  expired integer;
+begin
+  update erp.quote q set state = 'expired'
+  where q.id in (
+    select x.id from erp.quote x where x.state = 'sent' and x.valid_until <= moment
+    -- One that is being accepted or declined is not waited for
+    order by x.valid_until limit most for no key update skip locked
+  ) and exists (
+    select from erp.state_transition t
+    where (t.machine, t.action, t.from_state, t.to_state) = ('quote', 'expire', 'sent', 'expired')
+  );
+  get diagnostics expired = row_count;
+  return expired;
+end
+$function$;
+alter function erp.expire_quotes(integer) owner to service_writer;
+grant execute on function erp.expire_quotes(integer) to service_worker;
+comment on function erp.expire_quotes(integer) is 'Lets quotes expire that the customer can no longer accept: as many as the argument says, those that have been over for longest first. Returns how many; call it again until none is left.';
+
 CREATE OR REPLACE FUNCTION erp.export_customer(customer uuid)
  RETURNS TABLE(kind text, content jsonb)
  LANGUAGE sql
@@ -25908,6 +30107,12 @@ BEGIN ATOMIC
            ORDER BY l.id)))
     FROM (about a
       JOIN erp.return_order r ON ((r.id = ANY (a.returns))))
+ UNION ALL
+  SELECT 'reservations'::text,
+     to_jsonb(r.*) AS to_jsonb
+    FROM ((about a
+      CROSS JOIN LATERAL erp.reservations_about(a.orders) i(id))
+      JOIN erp.stock_reservation r ON ((r.id = i.id)))
  UNION ALL
   SELECT 'receipts'::text,
      to_jsonb(r.*) AS to_jsonb
@@ -26029,6 +30234,63 @@ END;
 grant execute on function erp.faults_of_batches(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_batches(mutation.upsert_row[]) is 'Returns what is wrong with the products in rows of an upsert of batches.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_bins(field text, rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH bin AS (
+          SELECT u.line,
+             (u.wanted ->> 'warehouse_id'::text) AS warehouse_id,
+             ((u.wanted ->> (faults_of_bins.field || '_id'::text)))::uuid AS id,
+             ((u.given ->> (('@'::text || faults_of_bins.field) || '_code'::text)))::uuid AS coded_id
+            FROM unnest(faults_of_bins.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (u.errors IS NULL)
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[(faults_of_bins.field || f.suffix)], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT b.line,
+             'NOT_FOUND'::text AS "?column?",
+             'The warehouse has no bin with this code.'::text AS "?column?",
+             '_code'::text AS "?column?"
+            FROM bin b
+           WHERE (b.coded_id = mutation.nil_id())
+         UNION ALL
+          SELECT b.line,
+             'INVALID'::text,
+             'The id names another bin.'::text,
+             '_code'::text
+            FROM bin b
+           WHERE ((b.coded_id <> b.id) AND (b.coded_id <> mutation.nil_id()))
+         UNION ALL
+          SELECT b.line,
+             'INVALID'::text,
+             'The warehouse has no such bin.'::text,
+             '_id'::text
+            FROM bin b
+           WHERE ((b.warehouse_id IS NOT NULL) AND (b.coded_id IS NULL) AND (b.id IS NOT NULL) AND (NOT (EXISTS ( SELECT
+                    FROM erp.bin_location o
+                   WHERE ((o.id = b.id) AND ((o.warehouse_id)::text = b.warehouse_id))))))) f(line, code, message, suffix);
+END;
+grant execute on function erp.faults_of_bins(text,mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_bins(text,mutation.upsert_row[]) is 'Returns what is wrong with bins in rows of an upsert of configurations.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_default_suppliers(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(t.line, 'NOT_UNIQUE'::text, 'An earlier row is the default supplier of the product.'::text, '{supplier_is_default}'::text[], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT u.line,
+             row_number() OVER (PARTITION BY (u.wanted ->> 'product_id'::text) ORDER BY u.line) AS nth
+            FROM unnest(faults_of_default_suppliers.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE ((u.errors IS NULL) AND ((u.given -> 'supplier_is_default'::text) = 'true'::jsonb))) t
+   WHERE (t.nth > 1);
+END;
+grant execute on function erp.faults_of_default_suppliers(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_default_suppliers(mutation.upsert_row[]) is 'Returns the rows of an upsert that make a second supplier the default of a product.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_defaults(rows mutation.upsert_row[], mark text)
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -26057,6 +30319,28 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.faults_of_defaults(mutation.upsert_row[],text) to service_writer;
 comment on function erp.faults_of_defaults(mutation.upsert_row[],text) is 'Returns what is wrong with rows of an upsert of warehouses that take or give up the mark of a default: exactly one warehouse has each.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_holds(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY['hold_reason'::text], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT u.line,
+             'INVALID'::text AS "?column?",
+             'Only a held batch has a reason. Give stockState, too.'::text AS "?column?"
+            FROM unnest(faults_of_holds.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (((u.given ->> 'hold_reason'::text) IS NOT NULL) AND (NOT COALESCE(((u.wanted ->> 'is_held'::text))::boolean, false)))
+         UNION ALL
+          SELECT u.line,
+             'OUT_OF_RANGE'::text,
+             'The reason has more than 1,000 characters.'::text
+            FROM unnest(faults_of_holds.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (length((u.given ->> 'hold_reason'::text)) > 1000)) f(line, code, message);
+END;
+grant execute on function erp.faults_of_holds(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_holds(mutation.upsert_row[]) is 'Returns what is wrong with the reasons of holds in rows of an upsert of batches.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_images(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -26125,6 +30409,39 @@ END;
 grant execute on function erp.faults_of_images(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_images(mutation.upsert_row[]) is 'Returns what is wrong with the images in rows of an upsert.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_named_lines(lines mutation.upsert_row[], owner text)
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(f.line, f.code, f.message, f.field, NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT l.line,
+             'NOT_FOUND'::text AS "?column?",
+             format('The %s has no such line.'::text, faults_of_named_lines.owner) AS format,
+             ARRAY['id'::text] AS "array"
+            FROM unnest(faults_of_named_lines.lines) l(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (l.is_new AND ((l.given ->> 'id'::text) IS NOT NULL))
+         UNION ALL
+          SELECT l.line,
+             'NOT_FOUND'::text,
+             'There is no product with this number.'::text,
+             ARRAY['product_number'::text] AS "array"
+            FROM unnest(faults_of_named_lines.lines) l(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (((l.given ->> 'product_number'::text) IS NOT NULL) AND ((l.wanted ->> 'product_id'::text) IS NULL))
+         UNION ALL
+          SELECT l.line,
+             'NOT_UNIQUE'::text,
+             'An earlier line refers to the same line.'::text,
+             NULL::text[]
+            FROM ( SELECT x.line,
+                     row_number() OVER (PARTITION BY x.id ORDER BY x.line) AS nth
+                    FROM unnest(faults_of_named_lines.lines) x(line, id, is_new, given, present, wanted, is_changed, errors)) l
+           WHERE (l.nth > 1)) f(line, code, message, field);
+END;
+grant execute on function erp.faults_of_named_lines(mutation.upsert_row[],text) to service_writer;
+comment on function erp.faults_of_named_lines(mutation.upsert_row[],text) is 'Returns what is wrong with how lines of an upsert of orders or quotes name lines and products. Takes the word for what they belong to.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -26145,7 +30462,6 @@ BEGIN ATOMIC
              w.shipped,
              w.assigned,
              w.invoiced,
-             row_number() OVER (PARTITION BY l.id ORDER BY l.line) AS nth,
              ARRAY( SELECT c.key
                     FROM jsonb_each(l.wanted) c(key, value)
                    WHERE ((NOT l.is_new) AND (c.value <> (l.present -> c.key)))) AS changes
@@ -26156,29 +30472,12 @@ BEGIN ATOMIC
                    WHERE (NOT x.is_new))) w(id, order_id, label, shipped, assigned, invoiced) ON ((w.id = l.id)))
          )
   SELECT array_agg(ROW(f.line, f.code, f.message, f.field, f.details)::mutation.row_fault) AS array_agg
-    FROM ( SELECT l.line,
-             'NOT_FOUND'::text AS "?column?",
-             'The order has no such line.'::text AS "?column?",
-             ARRAY['id'::text] AS "array",
-             NULL::jsonb AS jsonb
-            FROM line l
-           WHERE (l.is_new AND ((l.given ->> 'id'::text) IS NOT NULL))
-         UNION ALL
-          SELECT l.line,
-             'NOT_FOUND'::text,
-             'There is no product with this number.'::text,
-             ARRAY['product_number'::text] AS "array",
-             NULL::jsonb
-            FROM line l
-           WHERE (((l.given ->> 'product_number'::text) IS NOT NULL) AND ((l.wanted ->> 'product_id'::text) IS NULL))
-         UNION ALL
-          SELECT l.line,
-             'NOT_UNIQUE'::text,
-             'An earlier line refers to the same line.'::text,
-             NULL::text[],
-             NULL::jsonb
-            FROM line l
-           WHERE (l.nth > 1)
+    FROM ( SELECT f_1.line,
+             f_1.code,
+             f_1.message,
+             f_1.field,
+             f_1.details
+            FROM unnest(erp.faults_of_named_lines(faults_of_order_lines.lines, 'order'::text)) f_1(line, code, message, field, details)
          UNION ALL
           SELECT l.line,
              'NOT_EDITABLE'::text,
@@ -26190,7 +30489,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT l.line,
              'NOT_EDITABLE'::text,
-             format('%s units are shipped or assigned.'::text, l.taken) AS format,
+             format('%s units are shipped or assigned: cancel their fulfillment orders first.'::text, l.taken) AS format,
              ARRAY['quantity'::text] AS "array",
              jsonb_build_object('shipped', l.shipped, 'assigned', l.assigned) AS jsonb_build_object
             FROM line l
@@ -26242,39 +30541,12 @@ BEGIN ATOMIC
            WHERE (NOT o.is_new)
          )
   SELECT array_agg(ROW(f.line, f.code, f.message, f.field, f.details)::mutation.row_fault) AS array_agg
-    FROM ( SELECT o.line,
-             (e.error ->> 'code'::text) AS "?column?",
-             (e.error ->> 'message'::text) AS "?column?",
-             (ARRAY['line_items'::text] || ( SELECT array_agg(
-                         CASE
-                             WHEN (p.n = 1) THEN ((l.nth - 1))::text
-                             ELSE p.part
-                         END ORDER BY p.n) AS array_agg
-                    FROM jsonb_array_elements_text(((e.error -> 'field'::text) - 0)) WITH ORDINALITY p(part, n))) AS "?column?",
-             NULLIF((e.error -> 'details'::text), 'null'::jsonb) AS "nullif"
-            FROM ((( SELECT x.errors,
-                     x.order_id,
-                     row_number() OVER (PARTITION BY x.order_id ORDER BY x.line) AS nth
-                    FROM ( SELECT u.line,
-                             u.id,
-                             u.is_new,
-                             u.given,
-                             u.present,
-                             u.wanted,
-                             u.is_changed,
-                             u.errors,
-                             ((u.wanted ->> 'order_id'::text))::uuid AS order_id
-                            FROM unnest(faults_of_orders.lines) u(line, id, is_new, given, present, wanted, is_changed, errors)) x) l
-              JOIN unnest(faults_of_orders.orders) o(line, id, is_new, given, present, wanted, is_changed, errors) ON (((o.id = l.order_id) AND (o.errors IS NULL))))
-              CROSS JOIN LATERAL jsonb_array_elements(l.errors) e(error))
-         UNION ALL
-          SELECT o.line,
-             'TOO_MANY_LINES'::text,
-             'An order has at most 250 lines.'::text,
-             ARRAY['line_items'::text] AS "array",
-             NULL::jsonb
-            FROM unnest(faults_of_orders.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
-           WHERE (jsonb_array_length(NULLIF((o.given -> 'line_items'::text), 'null'::jsonb)) > 250)
+    FROM ( SELECT f_1.line,
+             f_1.code,
+             f_1.message,
+             f_1.field,
+             f_1.details
+            FROM unnest(erp.faults_of_their_lines(faults_of_orders.orders, faults_of_orders.lines, 'order_id'::text)) f_1(line, code, message, field, details)
          UNION ALL
           SELECT o.line,
              'REQUIRED'::text,
@@ -26372,6 +30644,21 @@ END;
 grant execute on function erp.faults_of_orphans(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_orphans(mutation.upsert_row[]) is 'Refuses rows of an upsert of products whose parent, or its number, comes from a refused row.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_payment_methods(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(u.line, 'REFERENCE_IN_USE'::text, 'A sales channel begins with this payment method. Give the sales channel another one first.'::text, ARRAY['active'::text], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM unnest(faults_of_payment_methods.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+   WHERE ((u.errors IS NULL) AND ((u.wanted ->> 'active'::text) = 'false'::text) AND ((u.present ->> 'active'::text) = 'true'::text) AND (EXISTS ( SELECT
+            FROM erp.sales_channel c
+           WHERE (c.payment_method_id = u.id))));
+END;
+grant execute on function erp.faults_of_payment_methods(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_payment_methods(mutation.upsert_row[]) is 'Refuses rows of an upsert that deactivate the default of a sales channel.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_prices(rows mutation.upsert_row[], list text)
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -26381,6 +30668,7 @@ BEGIN ATOMIC
  WITH price AS (
           SELECT u.line,
              p.n,
+             (p.value ? 'currency_iso_code'::text) AS has_code,
              r.currency_id,
              r.net,
              r.gross,
@@ -26395,7 +30683,10 @@ BEGIN ATOMIC
              p.n,
              'NOT_FOUND'::text AS "?column?",
              'There is no such currency.'::text AS "?column?",
-             'currency_id'::text AS "?column?"
+                 CASE
+                     WHEN p.has_code THEN 'currency_iso_code'::text
+                     ELSE 'currency_id'::text
+                 END AS "case"
             FROM price p
            WHERE (NOT (EXISTS ( SELECT
                     FROM erp.currency c
@@ -26429,7 +30720,7 @@ BEGIN ATOMIC
              'An earlier price is in this currency.'::text,
              'currency_id'::text
             FROM price p
-           WHERE (p.nth > 1)
+           WHERE ((p.nth > 1) AND (p.currency_id IS NOT NULL))
          UNION ALL
           SELECT u.line,
              251,
@@ -26441,6 +30732,15 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.faults_of_prices(mutation.upsert_row[],text) to service_writer;
 comment on function erp.faults_of_prices(mutation.upsert_row[],text) is 'Returns what is wrong with the prices in a list of rows of an upsert.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_product_warehouse_configurations(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN erp.faults_of_bins('default_bin_location'::text, rows);
+grant execute on function erp.faults_of_product_warehouse_configurations(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_product_warehouse_configurations(mutation.upsert_row[]) is 'Returns what is wrong with the usual bins in rows of an upsert.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_products(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -26478,6 +30778,24 @@ BEGIN ATOMIC
             FROM product p
            WHERE (((p.given ->> 'parent_product_number'::text) IS NOT NULL) AND (p.parent_id IS NULL))
          UNION ALL
+          SELECT u.line,
+             'NOT_FOUND'::text,
+             'There is no product with this number.'::text,
+             'canonical_product_number'::text,
+             NULL::jsonb
+            FROM unnest(faults_of_products.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (((u.given ->> 'canonical_product_number'::text) IS NOT NULL) AND ((u.wanted ->> 'canonical_product_id'::text) IS NULL))
+         UNION ALL
+          SELECT u.line,
+             'NOT_UNIQUE'::text,
+             format('The GTIN stands for units of product %s.'::text, o.product_number) AS format,
+             'gtin'::text,
+             NULL::jsonb
+            FROM ((unnest(faults_of_products.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              JOIN erp.product_gtin g ON ((g.gtin = erp.gtin14((u.wanted ->> 'gtin'::text)))))
+              JOIN erp.product o ON ((o.id = g.product_id)))
+           WHERE ((g.product_id <> u.id) AND ((u.wanted -> 'gtin'::text) IS DISTINCT FROM (u.present -> 'gtin'::text)))
+         UNION ALL
           SELECT p.line,
              'INVALID'::text,
              'A product with variants cannot be a variant itself.'::text,
@@ -26506,7 +30824,135 @@ BEGIN ATOMIC
            WHERE (erp.are_storefront_variants((p.given -> 'storefront_variants'::text)) AND (p.given @? ((('strict '::text || '$.storefront_variants[*].keyvalue() ? (@.key != "productId" && @.key != "variantId" '::text) || '|| @.value == "")'::text))::jsonpath))) f(line, code, message, field, details);
 END;
 grant execute on function erp.faults_of_products(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_products(mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of products beyond the rules of the table. Finds variants of variants, and unknown keys in storefront_variants.';
+comment on function erp.faults_of_products(mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of products beyond the rules of the table. Finds variants of variants, further GTINs of other products, and unknown keys in storefront_variants.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_quotes(quotes mutation.upsert_row[], lines mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(f.line, f.code, f.message, f.field, f.details)::mutation.row_fault) AS array_agg
+    FROM ( SELECT f_1.line,
+             f_1.code,
+             f_1.message,
+             f_1.field,
+             f_1.details
+            FROM unnest(erp.faults_of_their_lines(faults_of_quotes.quotes, faults_of_quotes.lines, 'quote_id'::text)) f_1(line, code, message, field, details)
+         UNION ALL
+          SELECT q.line,
+             'NOT_EDITABLE'::text,
+                 CASE (q.present ->> 'state'::text)
+                     WHEN 'accepted'::text THEN 'The quote is accepted: change its order.'::text
+                     ELSE format('The quote is %s: make it a draft again by quoteRevise.'::text, (q.present ->> 'state'::text))
+                 END AS format,
+             NULL::text[],
+             jsonb_build_object('state', (q.present -> 'state'::text)) AS jsonb_build_object
+            FROM unnest(faults_of_quotes.quotes) q(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (((q.present ->> 'state'::text) <> ALL (ARRAY['draft'::text, 'open'::text])) AND ((q.wanted <> q.present) OR (EXISTS ( SELECT
+                    FROM unnest(faults_of_quotes.lines) l(line, id, is_new, given, present, wanted, is_changed, errors)
+                   WHERE ((((l.wanted ->> 'quote_id'::text))::uuid = q.id) AND (l.wanted IS DISTINCT FROM l.present)))) OR ((q.given ? 'line_items'::text) AND (EXISTS ( SELECT
+                    FROM erp.quote_line_item i
+                   WHERE ((i.quote_id = q.id) AND (i.id <> ALL (ARRAY( SELECT l.id
+                            FROM unnest(faults_of_quotes.lines) l(line, id, is_new, given, present, wanted, is_changed, errors))))))))))
+         UNION ALL
+          SELECT q.line,
+             'NOT_EDITABLE'::text,
+             'The quote was sent under its number.'::text,
+             ARRAY['number'::text] AS "array",
+             NULL::jsonb
+            FROM unnest(faults_of_quotes.quotes) q(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE ((((q.present ->> 'revision'::text))::integer > 1) AND ((q.wanted -> 'number'::text) <> (q.present -> 'number'::text)))) f(line, code, message, field, details);
+END;
+grant execute on function erp.faults_of_quotes(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_quotes(mutation.upsert_row[],mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of quotes beyond the rules of the table, including the errors of their lines. A quote that was sent does not change.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_receipts(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH receipt AS (
+          SELECT u.line,
+             u.given AS g,
+             u.wanted AS w,
+             row_number() OVER (PARTITION BY (u.given ->> 'number'::text) ORDER BY u.line) AS nth
+            FROM unnest(faults_of_receipts.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+         ), item AS (
+          SELECT r.line,
+             r.w,
+             l.n,
+             l.line AS g
+            FROM (receipt r
+              CROSS JOIN LATERAL jsonb_array_elements(NULLIF((r.w -> 'line_items'::text), 'null'::jsonb)) WITH ORDINALITY l(line, n))
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, f.field, NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT r.line,
+             'REQUIRED'::text AS "?column?",
+             'A receipt needs a number of its own, so that it is booked once.'::text AS "?column?",
+             '{number}'::text[] AS text
+            FROM receipt r
+           WHERE erp.is_blank(COALESCE((r.g ->> 'number'::text), ''::text))
+         UNION ALL
+          SELECT r.line,
+             'NOT_UNIQUE'::text,
+             'An earlier row has this number.'::text,
+             '{number}'::text[]
+            FROM receipt r
+           WHERE (r.nth > 1)
+         UNION ALL
+          SELECT r.line,
+             'REQUIRED'::text,
+             'The receipt has no lines.'::text,
+             '{line_items}'::text[]
+            FROM receipt r
+           WHERE (COALESCE((r.w -> 'line_items'::text), 'null'::jsonb) = 'null'::jsonb)
+         UNION ALL
+          SELECT r.line,
+             'NOT_FOUND'::text,
+             'There is no such supplier.'::text,
+             '{supplier_number}'::text[]
+            FROM receipt r
+           WHERE (((r.g ->> 'supplier_number'::text) IS NOT NULL) AND ((r.w ->> 'supplier_id'::text) IS NULL))
+         UNION ALL
+          SELECT r.line,
+             'NOT_FOUND'::text,
+             'There is no such warehouse.'::text,
+             '{warehouse_code}'::text[]
+            FROM receipt r
+           WHERE (((r.g ->> 'warehouse_code'::text) IS NOT NULL) AND ((r.w ->> 'warehouse_id'::text) IS NULL))
+         UNION ALL
+          SELECT i.line,
+             'OUT_OF_RANGE'::text,
+             'The quantity must be at least 1.'::text,
+             ARRAY['line_items'::text, ((i.n - 1))::text, 'quantity'::text] AS "array"
+            FROM item i
+           WHERE (((i.g ->> 'quantity'::text))::integer < 1)
+         UNION ALL
+          SELECT i.line,
+             'NOT_FOUND'::text,
+             'There is no such product.'::text,
+             ARRAY['line_items'::text, ((i.n - 1))::text, 'product_number'::text] AS "array"
+            FROM item i
+           WHERE ((i.g ->> 'product_id'::text) IS NULL)
+         UNION ALL
+          SELECT i.line,
+             'NOT_FOUND'::text,
+             'There is no such supplier order.'::text,
+             ARRAY['line_items'::text, ((i.n - 1))::text, 'supplier_order_number'::text] AS "array"
+            FROM item i
+           WHERE (((i.g ->> 'supplier_order_number'::text) IS NOT NULL) AND ((i.g ->> 'supplier_order_id'::text) IS NULL))
+         UNION ALL
+          SELECT i.line,
+             'NOT_FOUND'::text,
+             'The warehouse has no such bin.'::text,
+             ARRAY['line_items'::text, ((i.n - 1))::text, 'bin_location_code'::text] AS "array"
+            FROM item i
+           WHERE (((i.g ->> 'bin_location_code'::text) IS NOT NULL) AND ((i.g ->> 'destination_bin_location_id'::text) IS NULL))) f(line, code, message, field);
+END;
+grant execute on function erp.faults_of_receipts(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_receipts(mutation.upsert_row[]) is 'Returns what is wrong with rows of an import of goods receipts, before anything is booked.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_return_lines(target erp.return_order, lines erp.return_order_line[])
  RETURNS TABLE(line bigint, code text, message text, field text)
@@ -26536,6 +30982,170 @@ END;
 grant execute on function erp.faults_of_return_lines(erp.return_order,erp.return_order_line[]) to service_writer;
 comment on function erp.faults_of_return_lines(erp.return_order,erp.return_order_line[]) is 'Returns what is wrong with lines of a return on their own.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_sales_channels(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH link AS MATERIALIZED (
+          SELECT l.field,
+             l.member,
+             k.line,
+             k.member_id,
+             k.path,
+             k.n
+            FROM (erp.lists_of_channels() l(links, member, field, is_default)
+              CROSS JOIN LATERAL mutation.links_of(l.links, l.member, l.field, faults_of_sales_channels.rows) k(line, id, member_id, path, n))
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, f.field, NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT k.line,
+             'NOT_FOUND'::text AS "?column?",
+             format('There is no such %s.'::text, replace(k.field, '_'::text, ' '::text)) AS format,
+             k.path
+            FROM link k
+           WHERE (k.member_id IS NULL)
+         UNION ALL
+          SELECT k.line,
+             'TOO_MANY_LINES'::text,
+             'There are more than 250 entries.'::text,
+             k.path[1:1] AS path
+            FROM link k
+           WHERE (k.n = 251)
+         UNION ALL
+          SELECT u.line,
+             'INVALID'::text,
+             format('The list lacks the %s that the sales channel begins with.'::text, replace(l.field, '_'::text, ' '::text)) AS format,
+             ARRAY[( SELECT min(k.k) AS min
+                    FROM jsonb_object_keys(u.given) k(k)
+                   WHERE mutation.names_links(jsonb_build_object(k.k, NULL::unknown), l.field))] AS "array"
+            FROM (unnest(faults_of_sales_channels.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN erp.lists_of_channels() l(links, member, field, is_default))
+           WHERE ((u.errors IS NULL) AND l.is_default AND mutation.names_links(u.given, l.field) AND (NOT (EXISTS ( SELECT
+                    FROM link k
+                   WHERE ((k.line = u.line) AND (k.field = l.field) AND ((k.member_id)::text = (u.wanted ->> (l.member)::text)))))))
+         UNION ALL
+          SELECT u.line,
+             'INVALID'::text,
+             'The payment method is not active.'::text,
+             ARRAY['payment_method_id'::text] AS "array"
+            FROM (unnest(faults_of_sales_channels.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              JOIN erp.payment_method p ON (((p.id)::text = (u.wanted ->> 'payment_method_id'::text))))
+           WHERE ((u.errors IS NULL) AND (NOT p.active) AND ((u.wanted -> 'payment_method_id'::text) IS DISTINCT FROM (u.present -> 'payment_method_id'::text)))) f(line, code, message, field);
+END;
+grant execute on function erp.faults_of_sales_channels(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_sales_channels(mutation.upsert_row[]) is 'Returns what is wrong with the lists and the payment method in rows of an upsert of sales channels.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_stock_location_configurations(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN erp.faults_of_bins('bin_location'::text, rows);
+grant execute on function erp.faults_of_stock_location_configurations(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_stock_location_configurations(mutation.upsert_row[]) is 'Returns what is wrong with the bins in rows of an upsert.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_stocks(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH stock AS (
+          SELECT u.line,
+             u.given AS g,
+             u.wanted AS w,
+             num_nonnulls((u.wanted ->> 'source_warehouse_id'::text), (u.wanted ->> 'source_bin_location_id'::text), (u.wanted ->> 'source_stock_container_id'::text)) AS places,
+             row_number() OVER (PARTITION BY (u.given ->> 'reference'::text), (u.given ? 'delta'::text) ORDER BY u.line) AS nth,
+             row_number() OVER (PARTITION BY (u.wanted - '{quantity,counted_at}'::text[]), (u.given ? 'quantity'::text) ORDER BY u.line) AS nth_there
+            FROM unnest(faults_of_stocks.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[f.field], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT s.line,
+                 CASE
+                     WHEN (s.g ?| '{product_id,product_number}'::text[]) THEN 'NOT_FOUND'::text
+                     ELSE 'REQUIRED'::text
+                 END AS "case",
+                 CASE
+                     WHEN (s.g ?| '{product_id,product_number}'::text[]) THEN 'There is no such product.'::text
+                     ELSE 'A row needs a product.'::text
+                 END AS "case",
+                 CASE
+                     WHEN ((s.g ->> 'product_id'::text) IS NULL) THEN 'product_number'::text
+                     ELSE 'product_id'::text
+                 END AS "case"
+            FROM stock s
+           WHERE ((s.w ->> 'product_id'::text) IS NULL)
+         UNION ALL
+          SELECT s.line,
+             'INVALID'::text,
+             'Name the place by its id or by codes.'::text,
+             'place'::text
+            FROM stock s
+           WHERE (((s.g ->> 'place'::text) IS NOT NULL) AND ((s.g ->> 'warehouse_code'::text) IS NOT NULL))
+         UNION ALL
+          SELECT s.line,
+             'REQUIRED'::text,
+             'A row needs a place: an id, or the code of a warehouse.'::text,
+             'place'::text
+            FROM stock s
+           WHERE ((s.places = 0) AND ((s.g ->> 'warehouse_code'::text) IS NULL))
+         UNION ALL
+          SELECT s.line,
+             'NOT_FOUND'::text,
+             'There is no such place.'::text,
+                 CASE
+                     WHEN ((s.g ->> 'bin_location_code'::text) IS NULL) THEN 'warehouse_code'::text
+                     ELSE 'bin_location_code'::text
+                 END AS "case"
+            FROM stock s
+           WHERE ((s.places = 0) AND ((s.g ->> 'warehouse_code'::text) IS NOT NULL))
+         UNION ALL
+          SELECT s.line,
+             'NOT_FOUND'::text,
+             'The product has no batch with this number.'::text,
+             'batch_number'::text
+            FROM stock s
+           WHERE (((s.w ->> 'batch_id'::text) IS NULL) AND ((s.g ->> 'batch_number'::text) IS NOT NULL))
+         UNION ALL
+          SELECT s.line,
+             'INVALID'::text,
+             'A row has either a counted quantity or a delta.'::text,
+             'quantity'::text
+            FROM stock s
+           WHERE (num_nonnulls((s.g ->> 'quantity'::text), (s.g ->> 'delta'::text)) <> 1)
+         UNION ALL
+          SELECT s.line,
+             'REQUIRED'::text,
+             'A count needs its time, so that it counts once.'::text,
+             'counted_at'::text
+            FROM stock s
+           WHERE (((s.g ->> 'quantity'::text) IS NOT NULL) AND ((s.g ->> 'counted_at'::text) IS NULL))
+         UNION ALL
+          SELECT s.line,
+             'REQUIRED'::text,
+             'A change needs a reference of its own, so that it is booked once.'::text,
+             'reference'::text
+            FROM stock s
+           WHERE (((s.g ->> 'delta'::text) IS NOT NULL) AND erp.is_blank(COALESCE((s.g ->> 'reference'::text), ''::text)))
+         UNION ALL
+          SELECT s.line,
+             'NOT_UNIQUE'::text,
+             'An earlier row has this reference.'::text,
+             'reference'::text
+            FROM stock s
+           WHERE (((s.g ->> 'delta'::text) IS NOT NULL) AND (s.nth > 1))
+         UNION ALL
+          SELECT s.line,
+             'NOT_UNIQUE'::text,
+             'An earlier row counts the same stock.'::text,
+             'quantity'::text
+            FROM stock s
+           WHERE (((s.g ->> 'quantity'::text) IS NOT NULL) AND (s.nth_there > 1))) f(line, code, message, field);
+END;
+grant execute on function erp.faults_of_stocks(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_stocks(mutation.upsert_row[]) is 'Returns what is wrong with rows of an import of stock, before anything is booked.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_tags(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -26559,6 +31169,54 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.faults_of_tags(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_tags(mutation.upsert_row[]) is 'Returns what is wrong with the names of tags in rows of an upsert.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_their_lines(rows mutation.upsert_row[], lines mutation.upsert_row[], owner text)
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(f.line, f.code, f.message, f.field, f.details)::mutation.row_fault) AS array_agg
+    FROM ( SELECT o.line,
+             (e.error ->> 'code'::text) AS "?column?",
+             (e.error ->> 'message'::text) AS "?column?",
+             (ARRAY['line_items'::text] || ( SELECT array_agg(
+                         CASE
+                             WHEN (p.n = 1) THEN ((l.nth - 1))::text
+                             ELSE p.part
+                         END ORDER BY p.n) AS array_agg
+                    FROM jsonb_array_elements_text(((e.error -> 'field'::text) - 0)) WITH ORDINALITY p(part, n))) AS "?column?",
+             NULLIF((e.error -> 'details'::text), 'null'::jsonb) AS "nullif"
+            FROM ((( SELECT x.errors,
+                     x.owner_id,
+                     row_number() OVER (PARTITION BY x.owner_id ORDER BY x.line) AS nth
+                    FROM ( SELECT u.line,
+                             u.id,
+                             u.is_new,
+                             u.given,
+                             u.present,
+                             u.wanted,
+                             u.is_changed,
+                             u.errors,
+                             ((u.wanted ->> faults_of_their_lines.owner))::uuid AS owner_id
+                            FROM unnest(faults_of_their_lines.lines) u(line, id, is_new, given, present, wanted, is_changed, errors)) x) l
+              JOIN unnest(faults_of_their_lines.rows) o(line, id, is_new, given, present, wanted, is_changed, errors) ON (((o.id = l.owner_id) AND (o.errors IS NULL))))
+              CROSS JOIN LATERAL jsonb_array_elements(l.errors) e(error))
+         UNION ALL
+          SELECT o.line,
+             'TOO_MANY_LINES'::text,
+             format('%s has at most 250 lines.'::text,
+                 CASE faults_of_their_lines.owner
+                     WHEN 'order_id'::text THEN 'An order'::text
+                     ELSE 'A quote'::text
+                 END) AS format,
+             ARRAY['line_items'::text] AS "array",
+             NULL::jsonb
+            FROM unnest(faults_of_their_lines.rows) o(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (jsonb_array_length(NULLIF((o.given -> 'line_items'::text), 'null'::jsonb)) > 250)) f(line, code, message, field, details);
+END;
+grant execute on function erp.faults_of_their_lines(mutation.upsert_row[],mutation.upsert_row[],text) to service_writer;
+comment on function erp.faults_of_their_lines(mutation.upsert_row[],mutation.upsert_row[],text) is 'Returns the errors of lines as faults of the rows of an upsert that they belong to, and rows with too many lines. Takes the column of the lines that has their owner.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_things_named(target erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS TABLE(line bigint, code text, message text, field text)
@@ -26651,7 +31309,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT c.line,
              'NOT_EDITABLE'::text,
-             'This can change only while there is no stock.'::text,
+             'This can change only while there is no stock. Count it to 0 by stockSet, change the product, and count it again.'::text,
              c.field,
              jsonb_build_object('quantity', c.units) AS jsonb_build_object
             FROM change c
@@ -26879,6 +31537,33 @@ alter function erp.follow_returns(uuid[],uuid[]) owner to service_ledger;
 grant execute on function erp.follow_returns(uuid[],uuid[]) to service_writer;
 comment on function erp.follow_returns(uuid[],uuid[]) is 'Updates all that follows from lines of returns. These are their figures and states, their claims of lines of orders, also of the given ones, and the delivery states of orders. Takes the locks of the orders, then the locks of the returns. User error EXCEEDS_SHIPPED.';
 
+CREATE OR REPLACE FUNCTION erp.follow_shipping_label()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if new.document_url is null and tg_op = 'UPDATE' then
+    delete from erp.shipping_label_file f where f.shipping_label_id = new.id;
+  end if;
+  if tg_op = 'UPDATE' and new.state = old.state
+    and new.cancellation_requested_at is not distinct from old.cancellation_requested_at then
+    return null;
+  end if;
+  if new.state = 'requested' or new.state <> 'cancelled' and new.cancellation_requested_at is not null then
+    insert into erp.shipping_label_work as w (shipping_label_id, carrier_technical_name)
+    values (new.id, new.carrier_technical_name)
+    on conflict on constraint shipping_label_work_pkey do update set attempts = 0, due_at = excluded.due_at;
+  else
+    delete from erp.shipping_label_work w where w.shipping_label_id = new.id;
+  end if;
+  return null;
+end
+$function$;
+alter function erp.follow_shipping_label() owner to service_writer;
+comment on function erp.follow_shipping_label() is 'Trigger after a shipping label was written: the service has work to do while the label is requested, or while its cancellation is. A label without an address of its file has no file.';
+
 CREATE OR REPLACE FUNCTION erp.give_back_drafts(receipt erp.goods_receipt)
  RETURNS ledger.draft[]
  LANGUAGE sql
@@ -26902,10 +31587,10 @@ comment on function erp.give_back_drafts(erp.goods_receipt) is 'Returns the move
 CREATE OR REPLACE FUNCTION erp.goods_receipt_process(type text)
  RETURNS text
  LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN CASE type WHEN 'Supplier'::text THEN 'supplier_order'::text WHEN 'Customer'::text THEN 'return_order'::text ELSE 'free_goods_receipt'::text END;
+ STABLE PARALLEL SAFE
+RETURN COALESCE(NULLIF(current_setting('service.receipt_process'::text, true), ''::text), CASE type WHEN 'Supplier'::text THEN 'supplier_order'::text WHEN 'Customer'::text THEN 'return_order'::text ELSE 'free_goods_receipt'::text END);
 grant execute on function erp.goods_receipt_process(text) to service_writer;
-comment on function erp.goods_receipt_process(text) is 'Returns the process type of the movements of a goods receipt, by its type.';
+comment on function erp.goods_receipt_process(text) is 'Returns the process type of the movements of a goods receipt, by its type. While a file is imported, it is the process in the setting service.receipt_process.';
 
 CREATE OR REPLACE FUNCTION erp.gtin14(gtin text)
  RETURNS text
@@ -26913,6 +31598,7 @@ CREATE OR REPLACE FUNCTION erp.gtin14(gtin text)
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN CASE WHEN ((gtin ~ '^(\d{8}|\d{12,14})$'::text) AND erp.is_gs1_number(gtin)) THEN lpad(gtin, 14, '0'::text) ELSE NULL::text END;
 grant execute on function erp.gtin14(text) to service_api;
+grant execute on function erp.gtin14(text) to service_writer;
 comment on function erp.gtin14(text) is 'Returns a GTIN of 8, 12, 13 or 14 digits as 14 digits; null if it is none.';
 
 CREATE OR REPLACE FUNCTION erp.hand_over_defaults(warehouse_id uuid, is_default boolean, is_default_receiving boolean)
@@ -26933,6 +31619,16 @@ end
 $function$;
 grant execute on function erp.hand_over_defaults(uuid,boolean,boolean) to service_writer;
 comment on function erp.hand_over_defaults(uuid,boolean,boolean) is 'Removes the marks of the defaults from other warehouses, if this one takes them: exactly one warehouse has each.';
+
+CREATE OR REPLACE FUNCTION erp.has_check_digit(digits text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN (SELECT ((sum(((d.digit)::integer * CASE WHEN ((d.n % (2)::bigint) = 0) THEN 3 ELSE 1 END)) % (10)::bigint) = 0) FROM string_to_table(reverse(has_check_digit.digits), NULL::text) WITH ORDINALITY d(digit, n));
+grant execute on function erp.has_check_digit(text) to service_api;
+grant execute on function erp.has_check_digit(text) to service_ledger;
+grant execute on function erp.has_check_digit(text) to service_writer;
+comment on function erp.has_check_digit(text) is 'Whether the last one of some digits is the check digit of the others.';
 
 CREATE OR REPLACE FUNCTION erp.has_credit_note(invoice_id uuid)
  RETURNS boolean
@@ -27095,6 +31791,158 @@ alter function erp.import_exchange_rates(date,jsonb,text) owner to service_keepe
 grant execute on function erp.import_exchange_rates(date,jsonb,text) to service_worker;
 comment on function erp.import_exchange_rates(date,jsonb,text) is 'Stores the exchange rates of a day, given as units per euro, as units per unit of the default currency, for each currency that the system knows. Importing a day again corrects it. Returns the number of currencies with a rate.';
 
+CREATE OR REPLACE FUNCTION erp.import_goods_receipts(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  earlier constant jsonb := mutation.warnings();
+  rows mutation.upsert_row[];
+  u mutation.upsert_row;
+  made uuid;
+  faults text;
+begin
+  if coalesce(jsonb_array_length(given), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'There must be at least one row.', '{goods_receipts}');
+  end if;
+  perform mutation.refuse_too_many(jsonb_array_length(given), 250, '{goods_receipts}');
+  rows := array(
+    select row (e.n, null, true, e.row, null, erp.receipt_row(e.row), false, null)::mutation.upsert_row
+    from jsonb_array_elements(given) with ordinality e (row, n) order by e.n);
+  rows := mutation.with_faults(rows, 'goods_receipts', erp.faults_of_receipts(rows));
+  -- All at once, because the calls below come in the order of the file
+  perform from erp.supplier_order o where o.id = any (array(
+    select (l ->> 'supplier_order_id')::uuid
+    from unnest(rows) x cross join jsonb_array_elements(nullif(x.wanted -> 'line_items', 'null')) l
+  )) order by o.id for no key update;
+  perform ledger.lock(array(
+    select (l ->> 'product_id')::uuid
+    from unnest(rows) x cross join jsonb_array_elements(nullif(x.wanted -> 'line_items', 'null')) l
+    where x.errors is null
+  ));
+  rows := erp.booked_receipts(rows);
+  perform mutation.require_rows(rows, partial);
+  perform set_config('service.receipt_process', 'csv_import_incoming', true);
+  foreach u in array rows loop
+    continue when u.errors is not null or not u.is_new;
+    begin
+      made := erp.create_goods_receipt(u.wanted - 'line_items', array(
+        select jsonb_populate_record(null::erp.goods_receipt_line, l.line)
+        from jsonb_array_elements(u.wanted -> 'line_items') with ordinality l (line, n) order by l.n), '{}');
+      perform erp.approve_goods_receipt(made);
+      perform erp.complete_goods_receipt(made, '{}');
+    exception when sqlstate 'UE001' then
+      get stacked diagnostics faults = pg_exception_detail;
+      perform mutation.refuse(erp.about_rows(faults::jsonb, 'goods_receipts', array[u.line]));
+    end;
+    u.id := made;
+    u.is_changed := true;
+    rows[u.line] := u;
+  end loop;
+  perform set_config('service.receipt_process', '', true),
+    set_config('service.warnings', earlier::text, true);
+  return rows;
+end
+$function$;
+grant execute on function erp.import_goods_receipts(jsonb,boolean) to service_writer;
+comment on function erp.import_goods_receipts(jsonb,boolean) is 'Creates goods receipts with the numbers in a file, and books them at once by csv_import_incoming. A receipt whose number is there already books nothing. Rows that name something unknown are refused each; what a receipt refuses ends the call. Returns the outcome of each row.';
+
+CREATE OR REPLACE FUNCTION erp.import_stock(lines ledger.line[], nths bigint[], ids uuid[], is_change boolean, note text, reference text, reason text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  faults text;
+  booked ledger.booked;
+begin
+  begin
+    if is_change then
+      booked := ledger.adjust_stock(lines, note, reference, reason,
+        case when lines[1].quantity > 0 then 'csv_import_incoming' else 'csv_import_outgoing' end);
+      return ids;
+    end if;
+    booked := ledger.set_stock(lines, note, reference, reason, 'csv_import_incoming', 'csv_import_outgoing');
+  exception when sqlstate 'UE001' then
+    get stacked diagnostics faults = pg_exception_detail;
+    perform mutation.refuse(erp.about_rows(faults::jsonb, 'stocks', nths));
+  end;
+  return array(
+    select ids[l.ordinality] from unnest(lines) with ordinality l
+    where exists (
+      select from ledger.flow f
+      left join ledger.stock_movement_batch b on b.stock_movement_id = f.movement_id
+      where f.movement_id = any (booked.stock_movements) and f.product_id = l.product_id
+        and f.place = coalesce(to_jsonb(l) ->> 'source_warehouse_id',
+          to_jsonb(l) ->> 'source_bin_location_id', to_jsonb(l) ->> 'source_stock_container_id')
+        and b.batch_id is not distinct from l.batch_id
+    )
+  );
+end
+$function$;
+grant execute on function erp.import_stock(ledger.line[],bigint[],uuid[],boolean,text,text,text) to service_writer;
+comment on function erp.import_stock(ledger.line[],bigint[],uuid[],boolean,text,text,text) is 'Books rows of an import of stock in one call: a change, or counts. Returns the ids whose row booked something.';
+
+CREATE OR REPLACE FUNCTION erp.import_stocks(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  earlier constant jsonb := mutation.warnings();
+  rows mutation.upsert_row[];
+  changed uuid[] := '{}';
+  call record;
+begin
+  if coalesce(jsonb_array_length(given), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'There must be at least one row.', '{stocks}');
+  end if;
+  perform mutation.refuse_too_many(jsonb_array_length(given), 250, '{stocks}');
+  -- Nobody else books the same references meanwhile
+  perform pg_advisory_xact_lock(hashtextextended('erp.import_stocks', 0));
+  rows := array(
+    select row (e.n, uuidv7(), jsonb_typeof(e.row -> 'delta') = 'number', e.row, null, erp.stock_row(e.row),
+      false, null)::mutation.upsert_row
+    from jsonb_array_elements(given) with ordinality e (row, n) order by e.n);
+  rows := mutation.with_faults(rows, 'stocks', erp.faults_of_stocks(rows));
+  rows := erp.booked_stocks(rows);
+  perform mutation.require_rows(rows, partial);
+  -- All at once, because the calls below come in the order of the file
+  perform ledger.lock(
+    array(select (u.wanted ->> 'product_id')::uuid from unnest(rows) u where u.errors is null),
+    array(select (u.wanted ->> 'source_warehouse_id')::uuid from unnest(rows) u where u.errors is null),
+    array(select (u.wanted ->> 'source_bin_location_id')::uuid from unnest(rows) u where u.errors is null),
+    array(
+      select (u.wanted ->> 'source_stock_container_id')::uuid from unnest(rows) u where u.errors is null));
+  for call in
+    select array_agg(u.line order by u.line) as nths, array_agg(u.id order by u.line) as ids,
+      array_agg(jsonb_populate_record(null::ledger.line, u.wanted) order by u.line) as lines, u.is_new,
+      u.given ->> 'reference' as reference, u.given ->> 'reason' as reason, u.given ->> 'comment' as note
+    from unnest(rows) u
+    where u.errors is null and (u.is_new or u.given ->> 'quantity' is not null)
+    group by u.is_new, u.given ->> 'reference', u.given ->> 'reason', u.given ->> 'comment'
+    order by min(u.line)
+  loop
+    changed := changed || erp.import_stock(call.lines, call.nths, call.ids, call.is_new, call.note,
+      call.reference, call.reason);
+  end loop;
+  -- They name lines of these calls
+  perform set_config('service.warnings', earlier::text, true);
+  return mutation.with_changes(rows, changed);
+end
+$function$;
+grant execute on function erp.import_stocks(jsonb,boolean) to service_writer;
+comment on function erp.import_stocks(jsonb,boolean) is 'Books rows of a file: counts, and changes with a reference of their own, by csv_import_incoming and csv_import_outgoing. A repeated row books nothing. Rows that name something unknown are refused each; what the ledger refuses ends the call. Returns the outcome of each row.';
+
 CREATE OR REPLACE FUNCTION erp.in_default_currency(amount numeric, currency_factor numeric)
  RETURNS numeric
  LANGUAGE sql
@@ -27125,6 +31973,7 @@ begin
 end
 $function$;
 grant execute on function erp.in_uri(text) to service_api;
+grant execute on function erp.in_uri(text) to service_writer;
 comment on function erp.in_uri(text) is 'Returns a text as a part of a URI: with other characters as %XX.';
 
 CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text, referenced_document_id uuid, config jsonb)
@@ -27133,10 +31982,7 @@ CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  -- 244 random bits
-  code constant text := translate(
-    encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'), '+/=', '-_'
-  );
+  code constant text := erp.new_link_code();
   numbered jsonb;
   missing text[];
   new_id uuid;
@@ -27171,6 +32017,49 @@ end
 $function$;
 grant execute on function erp.insert_document(uuid,text,uuid,jsonb) to service_writer;
 comment on function erp.insert_document(uuid,text,uuid,jsonb) is 'Inserts a document of an order with the next number of its type and a random code for its address. The config is everything else that it shows, see erp.document_config and erp.reversal_config. User error INVALID, warning DOCUMENT_INCOMPLETE.';
+
+CREATE OR REPLACE FUNCTION erp.insert_revised_document(document_type text, quote_id uuid, supplier_order_id uuid, number text, config jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  others constant erp.document[] := array(
+    select d from erp.document d where d.quote_id = insert_revised_document.quote_id
+    union all
+    select d from erp.document d where d.supplier_order_id = insert_revised_document.supplier_order_id
+  );
+  last erp.document;
+  earlier integer;
+  new_id uuid;
+begin
+  select o.* into last from unnest(others) o where not o.static order by o.id desc limit 1;
+  if number is not null then
+    if last.config - '{documentDate,documentNumber}'::text[] = config - 'documentDate'
+      and last.document_number is not null then
+      return last.id;
+    end if;
+    select count(*) into earlier from unnest(others) o where o.document_number is not null and not o.static;
+    number := number || case when earlier > 0 then '-' || earlier + 1 else '' end;
+    if exists (
+      select from erp.document d join erp.document_type t on t.id = d.document_type_id
+      where t.technical_name = document_type and d.document_number = number
+    ) then
+      perform mutation.refuse('NOT_UNIQUE', format('Another document has the number %s.', number),
+        array[case when quote_id is null then 'supplier_order_id' else 'quote_id' end]);
+    end if;
+  end if;
+  insert into erp.document (document_type_id, quote_id, supplier_order_id, referenced_document_id,
+    document_number, deep_link_code, config)
+  select t.id, insert_revised_document.quote_id, insert_revised_document.supplier_order_id, last.id,
+    number, erp.new_link_code(), config || jsonb_build_object('documentNumber', number)
+  from erp.document_type t where t.technical_name = document_type
+  returning id into strict new_id;
+  return new_id;
+end
+$function$;
+grant execute on function erp.insert_revised_document(text,uuid,uuid,text,jsonb) to service_writer;
+comment on function erp.insert_revised_document(text,uuid,uuid,text,jsonb) is 'Inserts a document of a quote or supplier order, or returns the newest one if it shows the same. Each later one replaces the one before, which it refers to, and gets its number with -2, -3 and so on. Without a number it is a draft. The caller has locked the quote or supplier order. User error NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION erp.invoice_buyer_faults(config jsonb)
  RETURNS TABLE(rule text, field text, message text)
@@ -27755,7 +32644,7 @@ CREATE OR REPLACE FUNCTION erp.is_gs1_number(code text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
-RETURN ((code ~ '^\d{8,14}$'::text) AND (SELECT ((sum(((d.digit)::integer * CASE WHEN ((d.n % (2)::bigint) = 0) THEN 3 ELSE 1 END)) % (10)::bigint) = 0) FROM string_to_table(reverse(is_gs1_number.code), NULL::text) WITH ORDINALITY d(digit, n)));
+RETURN ((code ~ '^\d{8,14}$'::text) AND erp.has_check_digit(code));
 grant execute on function erp.is_gs1_number(text) to service_api;
 grant execute on function erp.is_gs1_number(text) to service_writer;
 comment on function erp.is_gs1_number(text) is 'Whether a text is 8 to 14 digits, of which the last one is the check digit of the others.';
@@ -27929,6 +32818,19 @@ $function$;
 grant execute on function erp.judge_stocktake_lines(erp.stocktake,uuid,uuid[]) to service_writer;
 comment on function erp.judge_stocktake_lines(erp.stocktake,uuid,uuid[]) is 'Compares new counts of positions with what the ledger says of their moments. A first count beyond a bound of the stocktake makes a position wait for a second one. After that the latest count is valid, and the approver decides.';
 
+CREATE OR REPLACE FUNCTION erp.keep_amounts_of_quote()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  select a.amount_total, a.amount_net into new.amount_total, new.amount_net
+  from erp.quote_amounts(new.id, new.tax_status) a;
+  return new;
+end
+$function$;
+comment on function erp.keep_amounts_of_quote() is 'Trigger before the tax status of a quote changes: updates its amounts.';
+
 CREATE OR REPLACE FUNCTION erp.keep_batch_state()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -27953,6 +32855,23 @@ end
 $function$;
 comment on function erp.keep_batch_state() is 'Trigger before a batch is written: whether it is held follows from its state, or the state from the hold if only that was changed. So do the moment of the hold, and whether it has expired.';
 
+CREATE OR REPLACE FUNCTION erp.keep_channel_defaults()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into erp.sales_channel_country (sales_channel_id, country_id)
+  select c.id, c.country_id from erp.sales_channel c where c.id = new.id on conflict do nothing;
+  insert into erp.sales_channel_currency (sales_channel_id, currency_id)
+  select c.id, c.currency_id from erp.sales_channel c where c.id = new.id on conflict do nothing;
+  insert into erp.sales_channel_payment_method (sales_channel_id, payment_method_id)
+  select c.id, c.payment_method_id from erp.sales_channel c where c.id = new.id on conflict do nothing;
+  return null;
+end
+$function$;
+comment on function erp.keep_channel_defaults() is 'Trigger: adds the country, currency and payment method that a sales channel begins with to those that it offers.';
+
 CREATE OR REPLACE FUNCTION erp.keep_currency_factor()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -27973,6 +32892,32 @@ begin
 end
 $function$;
 comment on function erp.keep_currency_factor() is 'Trigger after the exchange rate of a goods receipt changed: refuses the change if a stock valuation report uses the rate, and converts the lines again.';
+
+CREATE OR REPLACE FUNCTION erp.keep_default_active()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if tg_table_name = 'payment_method' then
+    if exists (select from erp.sales_channel c where c.payment_method_id = new.id) then
+      raise exception 'A sales channel begins with this payment method. Give it another one first.'
+        using errcode = 'restrict_violation', schema = tg_table_schema, table = tg_table_name,
+          constraint = tg_name;
+    end if;
+  else
+    -- A change of the payment method waits, and then finds the sales channel
+    perform from erp.payment_method p where p.id = new.payment_method_id and p.active for share;
+    if not found then
+      raise exception 'The payment method is not active.'
+        using errcode = 'check_violation', schema = tg_table_schema, table = tg_table_name,
+          constraint = tg_name;
+    end if;
+  end if;
+  return null;
+end
+$function$;
+comment on function erp.keep_default_active() is 'Trigger: refuses a sales channel that begins with an inactive payment method, and to deactivate the payment method that one begins with.';
 
 CREATE OR REPLACE FUNCTION erp.keep_default_currency_price()
  RETURNS trigger
@@ -28019,9 +32964,11 @@ declare
 begin
   if tg_op = 'UPDATE' then
     -- Everything except sent and updated_at
-    if (new.id, new.document_type_id, new.order_id, new.referenced_document_id, new.document_number,
+    if (new.id, new.document_type_id, new.order_id, new.quote_id, new.supplier_order_id,
+        new.referenced_document_id, new.document_number,
         new.deep_link_code, new.config, new.static, new.content, new.content_type, new.created_at)
-      is distinct from (old.id, old.document_type_id, old.order_id, old.referenced_document_id,
+      is distinct from (old.id, old.document_type_id, old.order_id, old.quote_id,
+        old.supplier_order_id, old.referenced_document_id,
         old.document_number, old.deep_link_code, old.config, old.static, old.content, old.content_type,
         old.created_at) then
       raise exception 'Document % has a number and cannot be changed.', old.document_number
@@ -28062,6 +33009,57 @@ AS $function$
 $function$;
 grant execute on function erp.keep_invoice(uuid,jsonb) to service_writer;
 comment on function erp.keep_invoice(uuid,jsonb) is 'Stores the amounts and taxes of a new invoice, cancellation invoice or credit note, and archives its XML if its form has one.';
+
+CREATE OR REPLACE FUNCTION erp.keep_label(label_id uuid, answer jsonb, content bytea)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  code constant text := replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '');
+begin
+  if content is not null then
+    insert into erp.shipping_label_file (shipping_label_id, code, content_type, content)
+    values (label_id, code, answer ->> 'contentType', content);
+  end if;
+  update erp.shipping_label l
+  set state = erp.next_state('shipping_label', 'create', l.state), failure = null,
+    tracking_codes = answer -> 'trackingCodes',
+    tracking_url = coalesce(answer ->> 'trackingUrl', (
+      select replace(c.tracking_url_pattern, '{code}', erp.in_uri(answer -> 'trackingCodes' ->> 0))
+      from erp.carrier c where c.technical_name = l.carrier_technical_name)),
+    document_url = case when content is not null then format('/api/_action/document/%s/%s', label_id, code)
+      else answer ->> 'documentUrl' end
+  where l.id = label_id;
+end
+$function$;
+grant execute on function erp.keep_label(uuid,jsonb,bytea) to service_writer;
+comment on function erp.keep_label(uuid,jsonb,bytea) is 'Writes what a carrier made for a requested label: tracking codes, addresses and the file.';
+
+CREATE OR REPLACE FUNCTION erp.keep_offered_defaults()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  member constant text := tg_argv[0];
+begin
+  if exists (
+    select from erp.sales_channel c
+    where c.id = old.sales_channel_id and to_jsonb(c) ->> member = to_jsonb(old) ->> member
+  ) then
+    raise exception 'The sales channel begins with it. Give the sales channel another one first.'
+      using errcode = 'restrict_violation', schema = tg_table_schema, table = tg_table_name,
+        constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+comment on function erp.keep_offered_defaults() is 'Trigger: refuses to take the country, currency or payment method from a sales channel that it begins with, the column in the argument of the trigger.';
 
 CREATE OR REPLACE FUNCTION erp.keep_outcomes(receipt erp.goods_receipt, placements erp.placement[], outcomes text[])
  RETURNS void
@@ -28126,6 +33124,76 @@ $function$;
 alter function erp.keep_pdf(uuid,bytea,bytea) owner to service_document;
 comment on function erp.keep_pdf(uuid,bytea,bytea) is 'Archives the rendered PDF of a document, unless another process did so first. Returns the archived PDF. Drafts, which have no number, are not archived. Takes the SHA-256 of the deep link code, as erp.open_document does.';
 
+CREATE OR REPLACE FUNCTION erp.keep_picks_of_line()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  shipped constant integer := greatest(new.fulfilled_quantity - old.fulfilled_quantity, 0);
+begin
+  if not exists (
+    select from erp.pick_list_line l join erp.pick_task t on t.id = l.pick_task_id and t.state = 'open'
+    where l.fulfillment_order_line_item_id = new.id
+  ) then
+    return null;
+  end if;
+  update erp.pick_list_line l
+  set packed_quantity = l.packed_quantity + x.packed,
+    quantity = case when l.state = 'open' and l.picked_quantity + x.stays > 0
+      then l.picked_quantity + x.stays else l.quantity end,
+    state = case when l.state <> 'open' or x.stays > 0 then l.state
+      when l.picked_quantity > 0 then 'picked' else 'dropped' end
+  from (
+    select n.id, least(n.lying, greatest(0, shipped - n.lying_before)) as packed,
+      least(n.wanted, greatest(0, new.quantity - new.fulfilled_quantity
+        - greatest(0, n.lying_in_all - shipped) - n.wanted_before)) as stays
+    from (
+      select l.id, l.picked_quantity - l.packed_quantity as lying,
+        case l.state when 'open' then l.quantity - l.picked_quantity else 0 end as wanted,
+        sum(l.picked_quantity - l.packed_quantity) over before - (l.picked_quantity - l.packed_quantity)
+          as lying_before,
+        sum(case l.state when 'open' then l.quantity - l.picked_quantity else 0 end) over before
+          - case l.state when 'open' then l.quantity - l.picked_quantity else 0 end as wanted_before,
+        sum(l.picked_quantity - l.packed_quantity) over () as lying_in_all
+      from erp.pick_list_line l join erp.pick_task t on t.id = l.pick_task_id and t.state = 'open'
+      where l.fulfillment_order_line_item_id = new.id
+      window before as (order by l.number)
+    ) n
+  ) x
+  where l.id = x.id and (x.packed > 0 or l.state = 'open');
+  return null;
+end
+$function$;
+alter function erp.keep_picks_of_line() owner to service_writer;
+comment on function erp.keep_picks_of_line() is 'Trigger after a line of a fulfillment order has less open: units that were shipped count as packed, first those that were picked first. What is still to be picked is reduced to what is open, the last lines first.';
+
+CREATE OR REPLACE FUNCTION erp.keep_picks_of_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  update erp.pick_task t set ended_at = ledger.moment(), state = case when exists (
+    select from erp.pick_list_line l where l.pick_task_id = t.id and l.packed_quantity > 0
+  ) then 'packed' else 'dropped' end
+  where t.fulfillment_order_id = new.id and t.state = 'open';
+  return null;
+end
+$function$;
+alter function erp.keep_picks_of_order() owner to service_writer;
+comment on function erp.keep_picks_of_order() is 'Trigger after a fulfillment order was cancelled, or given to another location: it leaves its pick list.';
+
 CREATE OR REPLACE FUNCTION erp.keep_purchase_prices()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -28178,6 +33246,33 @@ end
 $function$;
 alter function erp.keep_purchase_prices() owner to service_writer;
 comment on function erp.keep_purchase_prices() is 'Trigger: keeps the purchase prices of products and of their default suppliers in step, in both directions.';
+
+CREATE OR REPLACE FUNCTION erp.keep_quote_amounts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  touched uuid[] := '{}';
+begin
+  if tg_op <> 'INSERT' then
+    touched := array(select distinct l.quote_id from old_rows l);
+  end if;
+  if tg_op <> 'DELETE' then
+    touched := touched || array(select distinct l.quote_id from new_rows l);
+  end if;
+  update erp.quote q set amount_total = a.amount_total, amount_net = a.amount_net
+  from unnest(touched) t (id) join erp.quote present on present.id = t.id
+  left join lateral erp.quote_amounts(present.id, present.tax_status) a on true
+  where q.id = t.id and (q.amount_total, q.amount_net) is distinct from (a.amount_total, a.amount_net);
+  return null;
+end
+$function$;
+comment on function erp.keep_quote_amounts() is 'Trigger after lines of quotes changed, by any writer: updates the amounts of their quotes.';
 
 CREATE OR REPLACE FUNCTION erp.keep_return()
  RETURNS trigger
@@ -28278,6 +33373,44 @@ $function$;
 alter function erp.keep_returns() owner to service_ledger;
 comment on function erp.keep_returns() is 'Trigger after lines of returns changed, by any writer: updates what follows from them.';
 
+CREATE OR REPLACE FUNCTION erp.keep_sent_quotes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  changed constant uuid := case tg_table_name when 'quote' then to_jsonb(old) ->> 'id'
+    else to_jsonb(old) ->> 'quote_id' end;
+begin
+  -- A quote that is being deleted is gone already
+  if exists (select from erp.quote q where q.id = changed and q.state not in ('draft', 'open')) then
+    raise exception 'A quote that was sent keeps its lines, its amounts, its tax status and its currency.'
+      using errcode = 'restrict_violation', hint = 'Set its state to draft first.';
+  end if;
+  return coalesce(new, old);
+end
+$function$;
+comment on function erp.keep_sent_quotes() is 'Trigger before quotes or their lines are changed, by any role: what was offered stays as it was sent.';
+
+CREATE OR REPLACE FUNCTION erp.label_backlog()
+ RETURNS TABLE(labels integer, label_seconds double precision)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (count(*))::integer AS count,
+     (COALESCE(EXTRACT(epoch FROM (clock_timestamp() - min(GREATEST(l.created_at, l.cancellation_requested_at)))), (0)::numeric))::double precision AS "coalesce"
+    FROM (( SELECT w_1.shipping_label_id
+            FROM (erp.shipping_label_work w_1
+              JOIN erp.carrier c ON ((c.technical_name = w_1.carrier_technical_name)))
+           WHERE c.is_active
+          LIMIT 10001) w
+      JOIN erp.shipping_label l ON ((l.id = w.shipping_label_id)));
+END;
+alter function erp.label_backlog() owner to service_keeper;
+grant execute on function erp.label_backlog() to service_worker;
+comment on function erp.label_backlog() is 'Returns how many calls about labels active carriers have not answered, at most 10,001, and for how many seconds the oldest has been waiting.';
+
 CREATE OR REPLACE FUNCTION erp.lacks(config jsonb, VARIADIC path text[])
  RETURNS boolean
  LANGUAGE sql
@@ -28285,6 +33418,18 @@ CREATE OR REPLACE FUNCTION erp.lacks(config jsonb, VARIADIC path text[])
 RETURN COALESCE(CASE WHEN ((ascii((config #>> path)) >= 33) AND (ascii((config #>> path)) <= 126)) THEN false ELSE erp.is_blank(translate((config #>> path), ''::text, ''::text)) END, true);
 grant execute on function erp.lacks(jsonb,text[]) to service_writer;
 comment on function erp.lacks(jsonb,text[]) is 'Whether a JSON document has no text at a path, or a blank one.';
+
+CREATE OR REPLACE FUNCTION erp.line_by_key(relation regclass, owner text, keys text[])
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT string_agg(format('when r.%1$I is not null then (select p.id from %2$s p where p.%3$I = g.owner_id and p.%1$I = r.%1$I order by p.id limit 1)'::text, k.name, line_by_key.relation, line_by_key.owner), ' '::text ORDER BY k.n) AS string_agg
+    FROM unnest(line_by_key.keys) WITH ORDINALITY k(name, n);
+END;
+grant execute on function erp.line_by_key(regclass,text,text[]) to service_writer;
+comment on function erp.line_by_key(regclass,text,text[]) is 'Returns SQL for the branches of a case that finds the line with the first key that is given, for erp.match_order_lines.';
 
 CREATE OR REPLACE FUNCTION erp.line_ids(given uuid[])
  RETURNS uuid[]
@@ -28311,6 +33456,61 @@ $function$;
 grant execute on function erp.line_ids(uuid[]) to service_writer;
 comment on function erp.line_ids(uuid[]) is 'Returns the ids of lines in this order, of which some exist; null stands for a new one. Lists are ordered by id, so a new line gets an id between the ids of its neighbours. Existing lines keep theirs.';
 
+CREATE OR REPLACE FUNCTION erp.lines_of_parcels(task erp.pick_task, parcels jsonb)
+ RETURNS erp.parcel_line[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  lines erp.parcel_line[];
+begin
+  if parcels is null then
+    lines := array(
+      select row (1, row_number() over (order by l.id), l.id, x.units)::erp.parcel_line
+      from erp.fulfillment_order_line_item l
+      cross join lateral (
+        select case when l.product_id is null then l.quantity - l.fulfilled_quantity else coalesce((
+          select sum(k.picked_quantity - k.packed_quantity) from erp.pick_list_line k
+          where k.pick_task_id = task.id and k.fulfillment_order_line_item_id = l.id), 0) end::integer
+          as units
+      ) x
+      where l.fulfillment_order_id = task.fulfillment_order_id and x.units > 0
+        and l.destination_order_line_item_id is not null order by l.id);
+  else
+    lines := array(
+      select row (p.nth, i.nth, (i.line ->> 'fulfillment_order_line_item_id')::uuid,
+        (i.line ->> 'quantity')::integer)::erp.parcel_line
+      from jsonb_array_elements(parcels) with ordinality p (parcel, nth)
+      cross join lateral jsonb_array_elements(p.parcel -> 'lines') with ordinality i (line, nth)
+      order by p.nth, i.nth);
+  end if;
+  if lines = '{}' or exists (
+    select from jsonb_array_elements(parcels) p where jsonb_array_length(p -> 'lines') = 0) then
+    perform mutation.refuse('REQUIRED', 'A parcel needs at least one line.', '{parcels}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{parcels}');
+  return lines;
+end
+$function$;
+grant execute on function erp.lines_of_parcels(erp.pick_task,jsonb) to service_writer;
+comment on function erp.lines_of_parcels(erp.pick_task,jsonb) is 'Returns the lines of parcels as they are given; without parcels all picked units, and lines without a product, in one parcel. User errors REQUIRED, TOO_MANY_LINES.';
+
+CREATE OR REPLACE FUNCTION erp.lists_of_channels()
+ RETURNS TABLE(links regclass, member name, field text, is_default boolean)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ VALUES ('erp.sales_channel_country'::regclass,'country_id'::name,'country'::text,true), ('erp.sales_channel_currency'::regclass,'currency_id'::name,'currency'::text,true), ('erp.sales_channel_payment_method'::regclass,'payment_method_id'::name,'payment_method'::text,true), ('erp.sales_channel_registration_group'::regclass,'customer_group_id'::name,'registration_group'::text,false);
+END;
+grant execute on function erp.lists_of_channels() to service_writer;
+comment on function erp.lists_of_channels() is 'Returns the lists of a sales channel: the table of links, its column, and the beginning of the names of fields. A sales channel begins with one entry of a default list, in its column of the same name.';
+
 CREATE OR REPLACE FUNCTION erp.local_date(moment timestamp with time zone)
  RETURNS date
  LANGUAGE sql
@@ -28321,6 +33521,14 @@ grant execute on function erp.local_date(timestamp with time zone) to service_le
 grant execute on function erp.local_date(timestamp with time zone) to service_registrar;
 grant execute on function erp.local_date(timestamp with time zone) to service_writer;
 comment on function erp.local_date(timestamp with time zone) is 'Returns the day of a moment in the merchant''s time zone, by which documents are dated.';
+
+CREATE OR REPLACE FUNCTION erp.locale_of_country(country text, sales_channel_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN COALESCE((SELECT l.code FROM erp.language l WHERE (split_part(l.code, '-'::text, 2) = locale_of_country.country) ORDER BY l.code LIMIT 1), (SELECT l.code FROM ((erp.language l JOIN erp.sales_channel s ON ((s.id = locale_of_country.sales_channel_id))) JOIN erp.country c ON ((c.id = s.country_id))) WHERE (split_part(l.code, '-'::text, 2) = c.iso_code) ORDER BY l.code LIMIT 1), 'en-GB'::text);
+grant execute on function erp.locale_of_country(text,uuid) to service_writer;
+comment on function erp.locale_of_country(text,uuid) is 'Returns the language for documents to somebody in a country: its language, otherwise the language of the sales channel''s country, if names are stored in it; otherwise en-GB.';
 
 CREATE OR REPLACE FUNCTION erp.localized(texts jsonb)
  RETURNS text
@@ -28353,6 +33561,29 @@ end
 $function$;
 grant execute on function erp.location_of_warehouse(uuid,text[]) to service_writer;
 comment on function erp.location_of_warehouse(uuid,text[]) is 'Returns the active location of a warehouse, from which orders are shipped, and protects it from deletion until the end of the transaction. User errors NOT_FOUND, INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.lock_configurations(relation regclass, field text, given jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  products uuid[];
+begin
+  execute format('select array(select coalesce((e ->> %L)::uuid, (select o.product_id from %s o '
+    'where o.id = (e ->> %L)::uuid)) from jsonb_array_elements($1) e)', 'product_id', relation, 'id')
+  into products using given;
+  perform ledger.lock(array_remove(products, null),
+    array(select (e ->> 'warehouse_id')::uuid from jsonb_array_elements(given) e),
+    array(select (e ->> (field || '_id'))::uuid from jsonb_array_elements(given) e));
+end
+$function$;
+grant execute on function erp.lock_configurations(regclass,text,jsonb) to service_writer;
+comment on function erp.lock_configurations(regclass,text,jsonb) is 'Locks the products and places that rows of an upsert of configurations name, as a booking does. So their figures are right, and nobody deletes one meanwhile.';
 
 CREATE OR REPLACE FUNCTION erp.lock_divisible_order(fulfillment_order_id uuid, action text)
  RETURNS erp.fulfillment_order
@@ -28493,6 +33724,175 @@ $function$;
 grant execute on function erp.lock_orders_named(erp.goods_receipt_line[],uuid[]) to service_writer;
 comment on function erp.lock_orders_named(erp.goods_receipt_line[],uuid[]) is 'Locks the supplier orders of a goods receipt against changes until the end of the transaction, and returns them. The ones that it names itself come first, then the ones of its lines.';
 
+CREATE OR REPLACE FUNCTION erp.lock_pick_containers(rounds erp.pick_round[], warehouse_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  errors jsonb;
+begin
+  perform from erp.stock_container c
+  where c.id in (select i from unnest(rounds) r cross join unnest(r.stock_container_ids) i)
+  order by c.id for update;
+  select jsonb_agg(mutation.user_error(e.code, e.message,
+    mutation.path('lists', e.nth) || mutation.path('stock_container_ids', e.position)) order by e.nth,
+    e.position)
+  into errors
+  from (
+    select g.nth, g.position,
+      case when g.id is null then 'NOT_FOUND' when g.times > 1 then 'NOT_UNIQUE' else 'CONTAINER_IN_USE' end,
+      case when g.id is null then 'The warehouse has no such container.'
+        when g.times > 1 then 'The container is named twice.'
+        when g.fulfillment_order_id is not null then format('Container %s is used by a pick list.', g.number)
+        else format('Container %s is not empty.', g.number) end
+    from (
+      select r.ordinality as nth, i.ordinality as position, c.*,
+        row_number() over (partition by i.i) as times,
+        exists (select from ledger.stock s where s.stock_container_id = c.id and s.quantity > 0) as is_filled
+      from unnest(rounds) with ordinality r
+      cross join unnest(r.stock_container_ids) with ordinality i (i)
+      left join erp.stock_container c
+        on c.id = i.i and c.warehouse_id = lock_pick_containers.warehouse_id
+    ) g
+    where g.id is null or g.times > 1 or g.fulfillment_order_id is not null or g.is_filled
+  ) e (nth, position, code, message);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.lock_pick_containers(erp.pick_round[],uuid) to service_writer;
+comment on function erp.lock_pick_containers(erp.pick_round[],uuid) is 'Locks the containers of carts. Refuses those that are not in the warehouse, not empty, or in use. User errors NOT_FOUND, NOT_UNIQUE, CONTAINER_IN_USE.';
+
+CREATE OR REPLACE FUNCTION erp.lock_pick_line(pick_list_line_id uuid, OUT line erp.pick_list_line, OUT task erp.pick_task, OUT list erp.pick_list)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.fulfillment_order;
+begin
+  select t.* into task from erp.pick_list_line l join erp.pick_task t on t.id = l.pick_task_id
+  where l.id = pick_list_line_id;
+  if not found then
+    perform mutation.refuse_missing('line of a pick list', '{id}');
+  end if;
+  present := erp.lock_fulfillment_order(task.fulfillment_order_id, '{id}');
+  select * into line from erp.pick_list_line l where l.id = pick_list_line_id for no key update;
+  select * into task from erp.pick_task t where t.id = line.pick_task_id;
+  select * into list from erp.pick_list p where p.id = line.pick_list_id;
+  perform erp.next_state('pick_list', 'pick', list.state);
+  if line.state <> 'open' then
+    perform mutation.refuse('INVALID_STATE_TRANSITION',
+      case line.state when 'picked' then 'All units of the line are picked already.'
+        when 'short' then 'The units were reported missing.'
+        else 'The fulfillment order does not need these units any more.' end,
+      '{id}', jsonb_build_object('state', line.state, 'picked', line.picked_quantity));
+  elsif present.state = 'OnHold' then
+    perform mutation.refuse('ON_HOLD', format('Fulfillment order %s is on hold.', present.number), '{id}');
+  elsif present.state = 'Open' then
+    -- It was on hold, or on no list, when the list was started
+    update erp.fulfillment_order f set state = erp.next_state('fulfillment_order', 'start', f.state)
+    where f.id = present.id;
+  end if;
+end
+$function$;
+grant execute on function erp.lock_pick_line(uuid) to service_writer;
+comment on function erp.lock_pick_line(uuid) is 'Locks an open line of a pick list that is being picked, by the locks of its order and fulfillment order. Returns it with its fulfillment order on the list, and the list. User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, ON_HOLD.';
+
+CREATE OR REPLACE FUNCTION erp.lock_pick_list(pick_list_id uuid, action text)
+ RETURNS erp.pick_list
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.pick_list;
+  ids uuid[];
+begin
+  ids := array(
+    select t.fulfillment_order_id from erp.pick_task t
+    where t.pick_list_id = lock_pick_list.pick_list_id and t.state = 'open');
+  perform ledger.lock_orders(array(
+    select distinct f.destination_order_id from erp.fulfillment_order f
+    where f.id = any (ids) and f.destination_order_id is not null), ids);
+  select * into present from erp.pick_list p where p.id = pick_list_id;
+  if not found then
+    perform mutation.refuse_missing('pick list', '{id}');
+  end if;
+  perform erp.next_state('pick_list', action, present.state);
+  return present;
+end
+$function$;
+grant execute on function erp.lock_pick_list(uuid,text) to service_writer;
+comment on function erp.lock_pick_list(uuid,text) is 'Locks the fulfillment orders of a pick list, with their orders, for an action of the machine pick_list. Returns the list. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.lock_pick_orders(warehouse_id uuid, ids uuid[], are_named boolean)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  errors jsonb;
+  free uuid[];
+begin
+  perform ledger.lock_orders(array(
+    select distinct f.destination_order_id from erp.fulfillment_order f
+    where f.id = any (ids) and f.destination_order_id is not null), ids);
+  perform from erp.location w where w.warehouse_id = lock_pick_orders.warehouse_id
+  order by w.id for key share;
+  select jsonb_agg(mutation.user_error(e.code, e.message,
+      mutation.path('fulfillment_order_ids', e.nth)) order by e.nth) filter (where e.code is not null),
+    array_agg(e.id order by e.nth) filter (where e.code is null)
+  into errors, free
+  from (
+    select i.nth, f.id,
+      case when f.id is null then 'NOT_FOUND' when i.times > 1 then 'NOT_UNIQUE'
+        when f.type = 'ExternalToOrder' then 'EXTERNALLY_MANAGED'
+        when w.id is null then 'INVALID' when f.state = 'OnHold' then 'ON_HOLD'
+        when f.state not in ('Open', 'InProgress') then 'INVALID_STATE_TRANSITION'
+        when p.number is not null then 'ON_PICK_LIST' end,
+      case when f.id is null then 'There is no such fulfillment order.'
+        when i.times > 1 then 'The fulfillment order is named twice.'
+        when f.type = 'ExternalToOrder' then format('Fulfillment order %s is managed externally.', f.number)
+        when w.id is null then format('Another location ships fulfillment order %s.', f.number)
+        when f.state = 'OnHold' then format('Fulfillment order %s is on hold.', f.number)
+        when f.state not in ('Open', 'InProgress')
+          then format('Fulfillment order %s has nothing to pick any more.', f.number)
+        else format('Fulfillment order %s is on pick list %s.', f.number, p.number) end
+    from (
+      select u.id, u.nth, row_number() over (partition by u.id order by u.nth) as times
+      from unnest(ids) with ordinality u (id, nth)
+    ) i
+    left join erp.fulfillment_order f on f.id = i.id
+    left join erp.location w on w.id = f.source_warehouse_location_id
+      and w.warehouse_id = lock_pick_orders.warehouse_id
+    left join erp.pick_task t on t.fulfillment_order_id = f.id and t.state = 'open'
+    left join erp.pick_list p on p.id = t.pick_list_id
+  ) e (nth, id, code, message);
+  if are_named then
+    perform mutation.refuse(errors);
+  end if;
+  return coalesce(free, '{}');
+end
+$function$;
+grant execute on function erp.lock_pick_orders(uuid,uuid[],boolean) to service_writer;
+comment on function erp.lock_pick_orders(uuid,uuid[],boolean) is 'Locks fulfillment orders that are to be picked in a warehouse, with their orders, and returns those that can be. Refuses others if the caller named them. User errors NOT_FOUND, NOT_UNIQUE, EXTERNALLY_MANAGED, INVALID, ON_HOLD, INVALID_STATE_TRANSITION, ON_PICK_LIST.';
+
 CREATE OR REPLACE FUNCTION erp.lock_product_supplier_configuration(configuration_id uuid)
  RETURNS erp.product_supplier_configuration
  LANGUAGE plpgsql
@@ -28519,6 +33919,24 @@ end
 $function$;
 grant execute on function erp.lock_product_supplier_configuration(uuid) to service_writer;
 comment on function erp.lock_product_supplier_configuration(uuid) is 'Locks a product, and how a supplier sells it, until the end of the transaction, and returns the latter. User error NOT_FOUND.';
+
+CREATE OR REPLACE FUNCTION erp.lock_quote(quote_id uuid, field text DEFAULT 'id'::text)
+ RETURNS erp.quote
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present erp.quote;
+begin
+  select * into present from erp.quote q where q.id = quote_id for no key update;
+  if not found then
+    perform mutation.refuse_missing('quote', array[field]);
+  end if;
+  return present;
+end
+$function$;
+grant execute on function erp.lock_quote(uuid,text) to service_writer;
+comment on function erp.lock_quote(uuid,text) is 'Locks a quote until the end of the transaction, and returns it. Takes the field of the input that names it. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.lock_return_order(return_order_id uuid, order_id uuid DEFAULT NULL::uuid)
  RETURNS erp.return_order
@@ -28569,6 +33987,27 @@ end
 $function$;
 grant execute on function erp.lock_returns_of(uuid) to service_writer;
 comment on function erp.lock_returns_of(uuid) is 'Takes the locks of the orders and returns whose lines a goods receipt names, before the locks of the stock.';
+
+CREATE OR REPLACE FUNCTION erp.lock_shipping_label(label_id uuid)
+ RETURNS erp.shipping_label
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present erp.shipping_label;
+begin
+  -- The order first, as everywhere: its list of tracking codes follows the label
+  perform ledger.lock_orders(array(
+    select l.order_id from erp.shipping_label l where l.id = label_id and l.order_id is not null));
+  select * into present from erp.shipping_label l where l.id = label_id for no key update;
+  if not found then
+    perform mutation.refuse_missing('shipping label', '{id}');
+  end if;
+  return present;
+end
+$function$;
+grant execute on function erp.lock_shipping_label(uuid) to service_writer;
+comment on function erp.lock_shipping_label(uuid) is 'Locks the order of a shipping label, then the label, until the end of the transaction. Returns the label. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.lock_stocktake(stocktake_id uuid, field text[] DEFAULT '{id}'::text[])
  RETURNS erp.stocktake
@@ -28654,18 +34093,35 @@ $function$;
 grant execute on function erp.make_default_supplier(uuid) to service_writer;
 comment on function erp.make_default_supplier(uuid) is 'Makes a supplier the default of its product, instead of the present one.';
 
-CREATE OR REPLACE FUNCTION erp.match_order_lines(orders mutation.upsert_row[])
+CREATE OR REPLACE FUNCTION erp.mark_document(document_id uuid, is_sent boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from erp.document d where d.id = document_id) then
+    perform mutation.refuse_missing('document', '{id}');
+  end if;
+  update erp.document d set sent = is_sent where d.id = document_id and d.sent is distinct from is_sent;
+  return document_id;
+end
+$function$;
+grant execute on function erp.mark_document(uuid,boolean) to service_writer;
+comment on function erp.mark_document(uuid,boolean) is 'Notes whether a document was sent. Returns its id. User error NOT_FOUND.';
+
+CREATE OR REPLACE FUNCTION erp.match_order_lines(orders mutation.upsert_row[], relation regclass DEFAULT 'erp.sales_order_line_item'::regclass, owner text DEFAULT 'order_id'::text, keys text[] DEFAULT '{storefront_id,identifier}'::text[])
  RETURNS mutation.upsert_row[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
+  found constant text := erp.line_by_key(relation, owner, keys);
   result mutation.upsert_row[];
 begin
   execute format($q$
     with given as materialized (
-      select row_number() over (order by o.line, l.n) as line, o.id as order_id, l.value as given,
-        %s as defaults
+      select row_number() over (order by o.line, l.n) as line, o.id as owner_id, l.value as given,
+        %3$s as defaults
       from unnest($1) o
       cross join jsonb_array_elements(nullif(o.given -> 'line_items', 'null')) with ordinality l (value, n)
       where o.errors is null and l.n <= 250
@@ -28673,37 +34129,32 @@ begin
     matched as (
       select g.*, case
         when r.id is not null
-          then (select p.id from erp.sales_order_line_item p where p.id = r.id and p.order_id = g.order_id)
-        when r.storefront_id is not null then (
-          select p.id from erp.sales_order_line_item p
-          where p.order_id = g.order_id and p.storefront_id = r.storefront_id order by p.id limit 1)
-        when r.identifier is not null then (
-          select p.id from erp.sales_order_line_item p
-          where p.order_id = g.order_id and p.identifier = r.identifier order by p.id limit 1) end as id,
+          then (select p.id from %1$s p where p.id = r.id and p.%2$I = g.owner_id)
+        %4$s end as id,
         case when g.given ? 'product_number' and g.given ->> 'product_number' is not null
           then (select p.id from erp.product p where p.product_number = g.given ->> 'product_number')
           else r.product_id end as product_id
-      from given g cross join lateral jsonb_populate_record(null::erp.sales_order_line_item, g.given) r
+      from given g cross join lateral jsonb_populate_record(null::%1$s, g.given) r
     ),
     -- Not joins, which would read all of tables that are not large
     known as materialized (
-      select m.*, (select p from erp.sales_order_line_item p where p.id = m.id) as p,
+      select m.*, (select p from %1$s p where p.id = m.id) as p,
         (select i from erp.product i where i.id = m.product_id) as i
       from matched m
     ),
     -- Lines without a position come after those that have one
     placed as (
-      select k.*, k.place is null as is_last, coalesce(max(k.place) over (partition by k.order_id), 0) as last
+      select k.*, k.place is null as is_last, coalesce(max(k.place) over (partition by k.owner_id), 0) as last
       from (
         select m.*, coalesce((m.given ->> 'position')::integer, (m.p).position) as place from known m
       ) k
     ),
     numbered as (
-      select m.*, m.last + row_number() over (partition by m.order_id, m.is_last order by m.line) as next
+      select m.*, m.last + row_number() over (partition by m.owner_id, m.is_last order by m.line) as next
       from placed m
     )
     select array_agg(row(m.line, coalesce((m.p).id, (m.defaults ->> 'id')::uuid), (m.p).id is null, m.given,
-      to_jsonb(m.p), to_jsonb(w) || jsonb_build_object('order_id', m.order_id) || case
+      to_jsonb(m.p), to_jsonb(w) || jsonb_build_object(%5$L, m.owner_id) || case
         when num_nonnulls(m.product_id, m.given ->> 'product_number') > 0
           then jsonb_build_object('product_id', m.product_id) else '{}' end || case
         when (m.p).id is not null then '{}'
@@ -28713,21 +34164,22 @@ begin
             else 'product' end,
           'label', coalesce(w.label, (m.i).name, (m.i).product_number, m.given ->> 'product_number'),
           'identifier', coalesce(w.identifier,
-            case when not erp.is_blank(w.storefront_id) then w.storefront_id end, (m.i).product_number,
+            case when not erp.is_blank(m.given ->> 'storefront_id') then m.given ->> 'storefront_id' end,
+            (m.i).product_number,
             case when not erp.is_blank(w.label) then w.label end, m.defaults ->> 'id')) end || case
         when m.given ? 'total_price' then jsonb_build_object('total_price', erp.rounded(w.total_price))
         when m.given ?| '{unit_price,quantity}' and w.unit_price is not null
           then jsonb_build_object('total_price', erp.rounded(w.unit_price * w.quantity)) else '{}' end,
       false, null)::mutation.upsert_row order by m.line)
     from numbered m cross join lateral jsonb_populate_record(case when (m.p).id is null
-      then jsonb_populate_record(null::erp.sales_order_line_item, m.defaults) else m.p end, m.given - 'id') w
-    $q$, mutation.defaults_of('erp.sales_order_line_item'))
+      then jsonb_populate_record(null::%1$s, m.defaults) else m.p end, m.given - 'id') w
+    $q$, relation, owner, mutation.defaults_of(relation), found, owner)
   into result using orders;
   return result;
 end
 $function$;
-grant execute on function erp.match_order_lines(mutation.upsert_row[]) to service_writer;
-comment on function erp.match_order_lines(mutation.upsert_row[]) is 'Returns the lines in rows of an upsert of orders as rows of an upsert themselves, numbered across all orders. A line is identified by its id, its storefrontId or its identifier, within its order. A new line without a position comes after the existing ones.';
+grant execute on function erp.match_order_lines(mutation.upsert_row[],regclass,text,text[]) to service_writer;
+comment on function erp.match_order_lines(mutation.upsert_row[],regclass,text,text[]) is 'Returns the lines in rows of an upsert of orders or quotes as rows of an upsert themselves, numbered across all of them. A line is identified by its id or a key, within its order: storefrontId or identifier. A new line without a position comes after the existing ones. Takes the table of the lines, its column with the order, and the keys.';
 
 CREATE OR REPLACE FUNCTION erp.matched_return_lines(target erp.return_order, lines erp.return_order_line[])
  RETURNS erp.return_order_line[]
@@ -28789,6 +34241,61 @@ CREATE OR REPLACE FUNCTION erp.missing_in_document(config jsonb)
 RETURN CASE WHEN ((config ->> 'documentType'::text) = 'delivery_note'::text) THEN '{}'::text[] ELSE ARRAY(SELECT m.name FROM (VALUES (1,'merchant.legalName'::text,(missing_in_document.config #>> '{seller,legalName}'::text[])), (2,'merchant.address'::text,COALESCE((missing_in_document.config #>> '{seller,address,street}'::text[]), (missing_in_document.config #>> '{seller,address,city}'::text[]))), (3,'merchant.vatId'::text,COALESCE((missing_in_document.config #>> '{seller,vatId}'::text[]), (missing_in_document.config #>> '{seller,taxNumber}'::text[]))), (4,'order.billingAddress'::text,COALESCE((missing_in_document.config #>> '{billingAddress,lastName}'::text[]), (missing_in_document.config #>> '{billingAddress,company}'::text[]))), (5,'order.taxExemption'::text,CASE WHEN ((missing_in_document.config ->> 'taxStatus'::text) = 'tax-free'::text) THEN (missing_in_document.config ->> 'taxExemption'::text) ELSE ''::text END)) m(n, name, value) WHERE (m.value IS NULL) ORDER BY m.n) END;
 grant execute on function erp.missing_in_document(jsonb) to service_writer;
 comment on function erp.missing_in_document(jsonb) is 'Returns what an invoice or similar document lacks that the law demands. That may be settings of the merchant (table erp.merchant), the name in the billing address, or the reason why there is no tax. Bank details are optional.';
+
+CREATE OR REPLACE FUNCTION erp.move_bin_location(bin_location_id uuid, warehouse_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.bin_location;
+  drafts ledger.draft[];
+begin
+  perform from erp.warehouse w
+  where w.id in (warehouse_id, (select b.warehouse_id from erp.bin_location b where b.id = bin_location_id))
+  order by w.id for key share;
+  if not exists (select from erp.warehouse w where w.id = warehouse_id) then
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
+  end if;
+  -- Bookings hold a bin against this lock, so nothing comes or goes meanwhile
+  select * into present from erp.bin_location b where b.id = bin_location_id for update;
+  if not found then
+    perform mutation.refuse_missing('bin', '{id}');
+  elsif present.warehouse_id = warehouse_id then
+    return bin_location_id;
+  end if;
+  perform erp.refuse_bin_in_use(bin_location_id);
+  drafts := array(
+    select row ('{id}', s.product_id, u.quantity, u.batch_id, 'bin_location',
+      move_bin_location.bin_location_id::text, 'warehouse', move_bin_location.warehouse_id::text,
+      'api_relocation')::ledger.draft
+    from ledger.stock s
+    cross join lateral (
+      select b.batch_id, b.quantity from ledger.batch_stock b where b.stock_id = s.id
+      union all
+      select null, s.quantity - coalesce(sum(b.quantity), 0)::integer from ledger.batch_stock b
+      where b.stock_id = s.id
+    ) u
+    where s.bin_location_id = move_bin_location.bin_location_id and u.quantity > 0
+    order by s.product_id, u.batch_id limit 251
+  );
+  perform mutation.refuse_too_many(cardinality(drafts), 250, '{id}');
+  perform ledger.post(drafts, null) where drafts <> '{}';
+  update erp.bin_location b set warehouse_id = move_bin_location.warehouse_id where b.id = bin_location_id;
+  perform ledger.post(array(
+    select row (d.field, d.product_id, d.quantity, d.batch_id, d.destination_type, d.destination,
+      d.source_type, d.source, d.process)::ledger.draft
+    from unnest(drafts) with ordinality d order by d.ordinality
+  ), null) where drafts <> '{}';
+  return bin_location_id;
+end
+$function$;
+grant execute on function erp.move_bin_location(uuid,uuid) to service_writer;
+comment on function erp.move_bin_location(uuid,uuid) is 'Moves a bin to another warehouse with its goods. They go to the warehouse first, and from there back into the bin, so that the ledger says of each moment in which warehouse they were. Returns the bin. User errors NOT_FOUND, NOT_EDITABLE, NOT_UNIQUE, TOO_MANY_LINES; warning STOCK_PROMISED.';
 
 CREATE OR REPLACE FUNCTION erp.move_found_units(target uuid, matched uuid[], note text)
  RETURNS uuid[]
@@ -28878,6 +34385,64 @@ $function$;
 grant execute on function erp.move_fulfillment_order(uuid,uuid,erp.shipping_line[]) to service_writer;
 comment on function erp.move_fulfillment_order(uuid,uuid,erp.shipping_line[]) is 'Gives open units of a fulfillment order to the location of another warehouse: the given lines, or all if lines is null. Without a warehouse, sourcing.plan decides again about all its units. Returns the fulfillment order, and those that were made. User errors NOT_FOUND, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, INVALID, REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, OVER_FULFILLMENT, NOT_EDITABLE, SOURCING_PLAN_INVALID.';
 
+CREATE OR REPLACE FUNCTION erp.move_quote(quote_id uuid, action text, reason text DEFAULT NULL::text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present constant erp.quote := erp.lock_quote(quote_id);
+  new_state constant text := erp.next_state('quote', action, present.state);
+begin
+  update erp.quote q
+  set state = new_state, decline_reason = reason,
+    revision = q.revision + case action when 'revise' then 1 else 0 end
+  where q.id = present.id;
+  return present.id;
+end
+$function$;
+grant execute on function erp.move_quote(uuid,text,text) to service_writer;
+comment on function erp.move_quote(uuid,text,text) is 'Does an action of the machine quote: decline, with a reason, or revise, which makes it a draft again. Returns the id. User errors NOT_FOUND, INVALID_STATE_TRANSITION, OUT_OF_RANGE.';
+
+CREATE OR REPLACE FUNCTION erp.move_stock_container(stock_container_id uuid, warehouse_id uuid, bin_location_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.stock_container;
+  was_sellable boolean;
+begin
+  if num_nonnulls(warehouse_id, bin_location_id) <> 1 then
+    perform mutation.refuse('INVALID', 'Name either a warehouse or a bin.', '{bin_location_id}');
+  end if;
+  perform erp.require_container_place(warehouse_id, bin_location_id);
+  -- Waits for bookings of what is in it; later ones wait for this move
+  select * into present from erp.stock_container c where c.id = stock_container_id for update;
+  if not found then
+    perform mutation.refuse_missing('container', '{id}');
+  end if;
+  was_sellable := (select s.is_sellable from ledger.site(null, present.bin_location_id, null) s);
+  update erp.stock_container c
+  set bin_location_id = move_stock_container.bin_location_id,
+    warehouse_id = coalesce(move_stock_container.warehouse_id, (
+      select b.warehouse_id from erp.bin_location b where b.id = move_stock_container.bin_location_id))
+  where c.id = present.id;
+  if was_sellable then
+    perform ledger.warn_of_lost_stock(array(
+      select s.id from ledger.stock s where s.stock_container_id = present.id and s.quantity > 0),
+      '{bin_location_id}');
+  end if;
+  return present.id;
+end
+$function$;
+grant execute on function erp.move_stock_container(uuid,uuid,uuid) to service_writer;
+comment on function erp.move_stock_container(uuid,uuid,uuid) is 'Moves a container with its goods to a bin, or to a place of a warehouse outside of bins. Returns its id. Warning STOCK_PROMISED. User errors INVALID, NOT_FOUND, and user errors of ledger.keep_container_place.';
+
 CREATE OR REPLACE FUNCTION erp.move_supplier_order(supplier_order_id uuid, action text, changes jsonb DEFAULT '{}'::jsonb)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -28957,6 +34522,16 @@ grant execute on function erp.net_price(numeric,numeric) to service_ledger;
 grant execute on function erp.net_price(numeric,numeric) to service_writer;
 comment on function erp.net_price(numeric,numeric) is 'Returns the price without tax of one unit, with two or four decimals. If neither times the quantity gives the amount in cents, it is the price of all units, with their number as baseQuantity (BT-149).';
 
+CREATE OR REPLACE FUNCTION erp.new_link_code()
+ RETURNS text
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT translate(encode(sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))), 'base64'::text), '+/='::text, '-_'::text) AS translate;
+END;
+grant execute on function erp.new_link_code() to service_writer;
+comment on function erp.new_link_code() is 'Returns a random code for the address of a document.';
+
 CREATE OR REPLACE FUNCTION erp.new_readings(sheet_id uuid, readings erp.stocktake_reading[])
  RETURNS erp.stocktake_reading[]
  LANGUAGE plpgsql
@@ -28976,17 +34551,17 @@ begin
       to_char(c.counted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))) order by r.ordinality)
   into older
   from unnest(readings) with ordinality r
-  cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+  cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id, r.stock_container_id) p
   join erp.stocktake_count c on c.sheet_id = new_readings.sheet_id and c.place = p.place
     and c.product_id = r.product_id and c.batch_id is not distinct from r.batch_id
   where c.counted_at > r.counted_at or erp.is_counted_again(c);
   perform mutation.warn(older);
 
   return array(
-    select row (r.warehouse_id, r.bin_location_id, r.product_id, r.batch_id, r.quantity, r.counted_at,
-      r.is_empty)::erp.stocktake_reading
+    select row (r.warehouse_id, r.bin_location_id, r.stock_container_id, r.product_id, r.batch_id, r.quantity,
+      r.counted_at, r.is_empty)::erp.stocktake_reading
     from unnest(readings) with ordinality r
-    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id, r.stock_container_id) p
     where case when r.is_empty then exists (
         select from erp.stocktake_count c
         where c.sheet_id = new_readings.sheet_id and c.place = p.place and c.quantity is null)
@@ -29011,6 +34586,27 @@ CREATE OR REPLACE FUNCTION erp.newest_shipment(order_id uuid)
 RETURN (SELECT f.id FROM ((erp.fulfillment_order o JOIN erp.fulfillment_order_fulfillment p ON ((p.fulfillment_order_id = o.id))) JOIN erp.fulfillment f ON (((f.id = p.fulfillment_id) AND (f.state = 'Fulfilled'::text)))) WHERE (o.destination_order_id = newest_shipment.order_id) ORDER BY f.created_at DESC, f.id DESC LIMIT 1);
 grant execute on function erp.newest_shipment(uuid) to service_writer;
 comment on function erp.newest_shipment(uuid) is 'Returns the newest fulfillment of an order that was not cancelled; null if nothing was shipped.';
+
+CREATE OR REPLACE FUNCTION erp.next_free_number(number_range text, relation regclass, name name)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  number text;
+  is_taken boolean;
+begin
+  loop
+    number := erp.next_number(number_range);
+    execute format('select exists (select from %s t where t.%I = $1)', relation, name)
+    into is_taken using number;
+    exit when not is_taken;
+  end loop;
+  return number;
+end
+$function$;
+grant execute on function erp.next_free_number(text,regclass,name) to service_writer;
+comment on function erp.next_free_number(text,regclass,name) is 'Returns the next number of a range that no row of a table has in a column yet: clients may give such numbers, too.';
 
 CREATE OR REPLACE FUNCTION erp.next_number(number_range text)
  RETURNS text
@@ -29082,7 +34678,9 @@ declare
   nonce constant bytea := uuid_send(gen_random_uuid());
   code text;
 begin
-  select d.deep_link_code into code from erp.document d where d.id = open_document.id;
+  select d.deep_link_code into code from erp.document d where d.id = open_document.id
+  union all
+  select f.code from erp.shipping_label_file f where f.shipping_label_id = open_document.id;
 
   -- As in auth.authenticate_credential: the time of the comparison reveals nothing about the code. An unknown
   -- id takes the same path, with a hash that no code has.
@@ -29101,11 +34699,15 @@ begin
     left join erp.document_file f on f.document_id = d.id and f.format = open_document.format
     left join erp.document_file x on x.document_id = d.id and x.format = 'xml' and f.content is null
       and (d.config #>> '{standard,embedsXml}')::boolean
-    where d.id = open_document.id;
+    where d.id = open_document.id
+    union all
+    select l.tracking_codes ->> 0, '{}', true, f.content, f.content_type
+    from erp.shipping_label_file f join erp.shipping_label l on l.id = f.shipping_label_id
+    where f.shipping_label_id = open_document.id and open_document.format = 'pdf';
 end
 $function$;
 alter function erp.open_document(uuid,bytea,text) owner to service_document;
-comment on function erp.open_document(uuid,bytea,text) is 'Returns the document with this id and the SHA-256 of this deep link code, or no row. The content is the file of a format, pdf or xml. A PDF is null until it is rendered; the config then also has the XML that the PDF is to contain. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
+comment on function erp.open_document(uuid,bytea,text) is 'Returns the document, or the file of the shipping label, with this id and the SHA-256 of this deep link code, or no row. The content is the file of a format, pdf or xml. A PDF is null until it is rendered; the config then also has the XML that the PDF is to contain. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
 
 CREATE OR REPLACE FUNCTION erp.open_invoices(order_id uuid)
  RETURNS text[]
@@ -29162,6 +34764,21 @@ grant execute on function erp.open_transactions() to service_api;
 grant execute on function erp.open_transactions() to service_writer;
 comment on function erp.open_transactions() is 'Returns the transactions that were open when the statement began to read, in the format of cursors. It is empty if there are none. Otherwise it begins with ~ and the number of the oldest. All further numbers are relative to it: a dot and the number of each other transaction; then, after a hyphen, the first and the count of the latest ones. Some may be subtransactions. All databases count.';
 
+CREATE OR REPLACE FUNCTION erp.order_of_quote(quote_id uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_build_object('sales_channel_id', q.sales_channel_id, 'currency_id', q.currency_id, 'customer_id', q.customer_id, 'tax_status', COALESCE(q.tax_status, 'gross'::text), 'shipping_address', q.shipping_address, 'billing_address', q.billing_address, 'line_items', ( SELECT jsonb_agg((to_jsonb(l.*) - '{id,quote_id,created_at,updated_at}'::text[]) ORDER BY l."position", l.id) AS jsonb_agg
+            FROM erp.quote_line_item l
+           WHERE (l.quote_id = q.id))) AS jsonb_build_object
+    FROM erp.quote q
+   WHERE (q.id = order_of_quote.quote_id);
+END;
+grant execute on function erp.order_of_quote(uuid) to service_writer;
+comment on function erp.order_of_quote(uuid) is 'Returns the order that a quote becomes, in the form of a row of erp.upsert_orders, except its numbers.';
+
 CREATE OR REPLACE FUNCTION erp.order_pieces(order_id uuid, tax_status text)
  RETURNS TABLE(line_id uuid, unit_line_id uuid, rated_line_id uuid, rate numeric, total numeric)
  LANGUAGE sql
@@ -29176,8 +34793,8 @@ BEGIN ATOMIC
                      WHEN (order_pieces.tax_status = 'tax-free'::text) THEN (l.tax_rate * (0)::numeric)
                      ELSE l.tax_rate
                  END AS rate
-            FROM erp.sales_order_line_item l
-           WHERE (l.order_id = order_pieces.order_id)
+            FROM erp.priced_line l
+           WHERE (l.owner_id = order_pieces.order_id)
          ), rated AS (
           SELECT l.id,
              l.n,
@@ -29227,7 +34844,46 @@ BEGIN ATOMIC
       CROSS JOIN ruler r);
 END;
 grant execute on function erp.order_pieces(uuid,text) to service_writer;
-comment on function erp.order_pieces(uuid,text) is 'Returns the amounts of an order''s lines with their tax, by rates. A line without a rate, such as a promotion, is distributed over the lines with one, in proportion to their amounts. Each piece is charged with the units of a line. That is the piece''s own line, unless it has no rate and is no product. Then it is the line that the piece is distributed to, which also has the tax category. All pieces add up exactly to the order.';
+comment on function erp.order_pieces(uuid,text) is 'Returns the amounts of an order''s or quote''s lines with their tax, by rates. A line without a rate, such as a promotion, is distributed over the lines with one, in proportion to their amounts. Each piece is charged with the units of a line. That is the piece''s own line, unless it has no rate and is no product. Then it is the line that the piece is distributed to, which also has the tax category. All pieces add up exactly to the order.';
+
+CREATE OR REPLACE FUNCTION erp.order_proposals(lines erp.reorder_line[], note text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  made uuid[] := '{}';
+  planned record;
+begin
+  if cardinality(lines) = 0 then
+    perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
+  -- Who orders the same products at the same time waits here, and then sees what is on order
+  perform ledger.lock(array(select l.product_id from unnest(lines) l),
+    array(select l.warehouse_id from unnest(lines) l));
+  perform mutation.refuse(erp.reorder_faults(lines));
+  for planned in
+    select t.supplier_id, l.warehouse_id, t.currency_id,
+      array_agg(row (null, l.product_id, l.quantity, null, null, null)::erp.supplier_order_line
+        order by l.nth) as items,
+      array_agg(l.nth order by l.nth) as nths
+    from unnest(lines) with ordinality
+      l (product_id, warehouse_id, quantity, on_order_quantity, supplier_id, nth)
+    join erp.supplier_terms(array(select n.product_id from unnest(lines) n),
+      array(select n.supplier_id from unnest(lines) n)) t on t.nth = l.nth
+    group by t.supplier_id, l.warehouse_id, t.currency_id order by min(l.nth)
+  loop
+    made := made || erp.create_supplier_order(jsonb_build_object('supplier_id', planned.supplier_id,
+      'warehouse_id', planned.warehouse_id, 'currency_id', planned.currency_id, 'comment', note),
+      planned.items);
+    perform erp.warn_of_purchase(made[cardinality(made)], 'lines', planned.nths);
+  end loop;
+  return made;
+end
+$function$;
+grant execute on function erp.order_proposals(erp.reorder_line[],text) to service_writer;
+comment on function erp.order_proposals(erp.reorder_line[],text) is 'Makes open supplier orders of proposals, one for each supplier, warehouse and currency, in the order of the lines. Returns their ids. User errors REQUIRED and TOO_MANY_LINES, and user errors of erp.reorder_faults. Warnings PURCHASE_QUANTITY, MINIMUM_ORDER_VALUE.';
 
 CREATE OR REPLACE FUNCTION erp.orders_named(lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS TABLE(id uuid, field text[], "position" bigint)
@@ -29280,6 +34936,60 @@ END;
 grant execute on function erp.other_location(uuid,ledger.change[]) to service_writer;
 comment on function erp.other_location(uuid,ledger.change[]) is 'Returns a location that can ship units of lines whose shipping was cancelled elsewhere. Its warehouse sells its stock, and has all of the units in addition to what it ships already. Locations that ship something of the order already come first, then the code of the warehouse decides. Null if there is none.';
 
+CREATE OR REPLACE FUNCTION erp.pack_pick_task(pick_task_id uuid, parcels jsonb, note text)
+ RETURNS erp.shipment
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  task erp.pick_task;
+  present erp.fulfillment_order;
+  list erp.pick_list;
+  parcel_lines erp.parcel_line[];
+  picks ledger.pick[];
+  codes text[];
+  one erp.shipment;
+  packed erp.shipment;
+begin
+  perform mutation.refuse_too_many(jsonb_array_length(parcels), 50, '{parcels}');
+  select * into task from erp.pick_task t where t.id = pick_task_id;
+  if not found then
+    perform mutation.refuse_missing('fulfillment order on a pick list', '{pick_task_id}');
+  end if;
+  present := erp.lock_fulfillment_order(task.fulfillment_order_id, '{pick_task_id}');
+  select * into task from erp.pick_task t where t.id = pick_task_id;
+  select * into list from erp.pick_list p where p.id = task.pick_list_id;
+  perform erp.require_packable(task, present);
+  parcel_lines := erp.lines_of_parcels(task, parcels);
+  perform erp.check_parcels(task, parcel_lines);
+  perform from erp.location l where l.id = present.source_warehouse_location_id for key share;
+  picks := array(select p.pick from erp.parcel_picks(task, list.warehouse_id, parcel_lines) p);
+  perform erp.lock_to_ship(picks, '{}');
+  perform erp.check_pick_place(array(select p.batch_id from unnest(picks) p), null,
+    task.stock_container_id, list.warehouse_id);
+  packed := row (present.destination_order_id, '{}', array[present.id], '{}', '{}')::erp.shipment;
+  for which in 1 .. greatest(jsonb_array_length(parcels), 1) loop
+    picks := array(
+      select p.pick from erp.parcel_picks(task, list.warehouse_id, array(
+        select l from unnest(parcel_lines) l where l.parcel = which)) p);
+    codes := array(select jsonb_array_elements_text(
+      case jsonb_typeof(parcels -> which - 1 -> 'tracking_codes') when 'array'
+        then parcels -> which - 1 -> 'tracking_codes' end));
+    perform erp.require_tracking_codes(codes);
+    one := erp.ship(present.destination_order_id, picks, '{}', codes, note);
+    packed.fulfillments := packed.fulfillments || one.fulfillments;
+    packed.stock_movements := packed.stock_movements || one.stock_movements;
+  end loop;
+  return packed;
+end
+$function$;
+grant execute on function erp.pack_pick_task(uuid,jsonb,text) to service_writer;
+comment on function erp.pack_pick_task(uuid,jsonb,text) is 'Packs picked units of a fulfillment order into parcels, each of which is a fulfillment, or into one parcel if parcels is null. The units leave from the container. User errors NOT_FOUND, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, INVALID, TOO_MANY_LINES, BATCH_HELD, BATCH_EXPIRED, INSUFFICIENT_STOCK, the errors of erp.check_parcels and of erp.require_tracking_codes.';
+
 CREATE OR REPLACE FUNCTION erp.package_codes()
  RETURNS text
  LANGUAGE sql
@@ -29330,6 +35040,55 @@ RETURN (SELECT GREATEST((0)::numeric, LEAST(paid_of_order.total, (COALESCE(o.pai
 grant execute on function erp.paid_of_order(uuid,numeric) to service_writer;
 comment on function erp.paid_of_order(uuid,numeric) is 'Returns how much of an invoice with this total is paid: at most what was paid for the order and no other valid invoice shows as paid.';
 
+CREATE OR REPLACE FUNCTION erp.parcel_picks(task erp.pick_task, warehouse_id uuid, parcel_lines erp.parcel_line[])
+ RETURNS TABLE(parcel bigint, pick ledger.pick)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+BEGIN ATOMIC
+ WITH wanted AS (
+          SELECT p.parcel,
+             p.nth,
+             p.id,
+             p.quantity,
+             l.product_id,
+             sum(p.quantity) OVER (PARTITION BY p.id ORDER BY p.parcel, p.nth) AS upto
+            FROM (unnest(parcel_picks.parcel_lines) p(parcel, nth, id, quantity)
+              JOIN erp.fulfillment_order_line_item l ON ((l.id = p.id)))
+         ), lying AS (
+          SELECT l.fulfillment_order_line_item_id AS id,
+             l.batch_id,
+             (l.picked_quantity - l.packed_quantity) AS units,
+             sum((l.picked_quantity - l.packed_quantity)) OVER (PARTITION BY l.fulfillment_order_line_item_id ORDER BY l.number) AS upto
+            FROM erp.pick_list_line l
+           WHERE ((l.pick_task_id = (parcel_picks.task).id) AND (l.picked_quantity > l.packed_quantity))
+         ), path AS (
+          SELECT w.parcel,
+             w.nth,
+             w.id,
+             w.quantity,
+             w.product_id,
+             w.upto,
+             ((mutation.path('parcels'::text, w.parcel) || mutation.path('lines'::text, w.nth)) || '{quantity}'::text[]) AS field
+            FROM wanted w
+         )
+  SELECT w.parcel,
+     ROW(w.field, w.id, w.product_id, parcel_picks.warehouse_id, ((LEAST(w.upto, x.upto) - GREATEST((w.upto - w.quantity), (x.upto - x.units))))::integer, 'stock_container'::text, ((parcel_picks.task).stock_container_id)::text, x.batch_id)::ledger.pick AS "row"
+    FROM (path w
+      JOIN lying x ON (((x.id = w.id) AND (x.upto > (w.upto - w.quantity)) AND ((x.upto - x.units) < w.upto))))
+ UNION ALL
+  SELECT w.parcel,
+     ROW(w.field, w.id, NULL::uuid, parcel_picks.warehouse_id, w.quantity, NULL::text, NULL::text, NULL::uuid)::ledger.pick AS "row"
+    FROM path w
+   WHERE (w.product_id IS NULL);
+END;
+grant execute on function erp.parcel_picks(erp.pick_task,uuid,erp.parcel_line[]) to service_writer;
+comment on function erp.parcel_picks(erp.pick_task,uuid,erp.parcel_line[]) is 'Returns the units of parcels as picks of ledger.ship: out of the container, of the batches that were picked. Units that were not picked are left out.';
+
 CREATE OR REPLACE FUNCTION erp.parts_of(present erp.fulfillment_order, lines erp.shipping_line[])
  RETURNS erp.assignment[]
  LANGUAGE plpgsql
@@ -29374,6 +35133,14 @@ BEGIN ATOMIC
                     FROM erp.sales_order o
                    WHERE (o.id = ANY (a.orders))
                  UNION ALL
+                  SELECT q.shipping_address
+                    FROM erp.quote q
+                   WHERE (q.id = ANY (a.quotes))
+                 UNION ALL
+                  SELECT q.billing_address
+                    FROM erp.quote q
+                   WHERE (q.id = ANY (a.quotes))
+                 UNION ALL
                   SELECT f.shipping_address
                     FROM erp.fulfillment_order f
                    WHERE (f.id = ANY (a.fulfillment_orders))) x(address))
@@ -29400,6 +35167,65 @@ BEGIN ATOMIC
    WHERE ((length(v.value) >= 3) AND (v.value !~ '@anonymized[.]invalid$'::text) AND (v.value <> ALL (ARRAY['Anonymized'::text, 'Customer'::text])));
 END;
 comment on function erp.personal_values(uuid) is 'Returns the values that identify a customer, in lower case, to find them elsewhere: names, numbers, and their addresses except for the country.';
+
+CREATE OR REPLACE FUNCTION erp.pick_candidates(warehouse_id uuid, maximum integer)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return array(
+    select f.id from erp.location w
+    join erp.fulfillment_order f on f.source_warehouse_location_id = w.id
+    where w.warehouse_id = pick_candidates.warehouse_id and f.state in ('Open', 'InProgress')
+      and f.type = 'WarehouseLocationToOrder'
+      and not exists (
+        select from erp.pick_task t where t.fulfillment_order_id = f.id and t.state = 'open')
+      and exists (
+        select from erp.fulfillment_order_line_item l
+        where l.fulfillment_order_id = f.id and l.quantity > l.fulfilled_quantity
+          and l.product_id is not null and l.destination_order_line_item_id is not null)
+    order by f.id limit maximum);
+end
+$function$;
+grant execute on function erp.pick_candidates(uuid,integer) to service_writer;
+comment on function erp.pick_candidates(uuid,integer) is 'Returns the oldest fulfillment orders of a warehouse that can be picked and are on no pick list.';
+
+CREATE OR REPLACE FUNCTION erp.pick_containers(warehouse_id uuid, how_many integer)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  found_ids uuid[];
+  made uuid;
+begin
+  found_ids := array(
+    select c.id from erp.stock_container c
+    where c.warehouse_id = pick_containers.warehouse_id and c.number like 'PICK-%'
+      and c.fulfillment_order_id is null and not exists (
+        select from ledger.stock s where s.stock_container_id = c.id and s.quantity > 0)
+    order by c.id limit how_many for update skip locked);
+  while cardinality(found_ids) < how_many loop
+    insert into erp.stock_container (number, kind, warehouse_id)
+    values (erp.next_number('pick_container'), 'tote', pick_containers.warehouse_id)
+    returning id into made;
+    found_ids := found_ids || made;
+  end loop;
+  return found_ids;
+end
+$function$;
+grant execute on function erp.pick_containers(uuid,integer) to service_writer;
+comment on function erp.pick_containers(uuid,integer) is 'Returns containers for pick lists without a cart: empty ones that earlier lists used, then new ones.';
 
 CREATE OR REPLACE FUNCTION erp.picks_of(present erp.fulfillment_order, lines erp.shipping_line[], places erp.shipping_place[])
  RETURNS ledger.pick[]
@@ -29458,6 +35284,23 @@ end
 $function$;
 grant execute on function erp.picks_of(erp.fulfillment_order,erp.shipping_line[],erp.shipping_place[]) to service_writer;
 comment on function erp.picks_of(erp.fulfillment_order,erp.shipping_line[],erp.shipping_place[]) is 'Returns lines of a fulfillment order, or all open units if lines is null, as picks of ledger.ship that have no warehouse yet. User errors NOT_FOUND, OVER_FULFILLMENT, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.place_of_pick(line erp.pick_list_line, list erp.pick_list, OUT type text, OUT place text)
+ RETURNS record
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT p.type,
+     p.place
+    FROM ledger.place_of(
+         CASE
+             WHEN (num_nonnulls((place_of_pick.line).bin_location_id, (place_of_pick.line).stock_container_id) = 0) THEN (place_of_pick.list).warehouse_id
+             ELSE NULL::uuid
+         END, (place_of_pick.line).bin_location_id, (place_of_pick.line).stock_container_id) p(type, place);
+END;
+grant execute on function erp.place_of_pick(erp.pick_list_line,erp.pick_list) to service_writer;
+comment on function erp.place_of_pick(erp.pick_list_line,erp.pick_list) is 'Returns the kind and the key (see ledger.stock.place) of the place that a line of a pick list names.';
 
 CREATE OR REPLACE FUNCTION erp.placed_state(bin_location_id uuid, batch_id uuid)
  RETURNS TABLE(state text)
@@ -29581,6 +35424,7 @@ BEGIN ATOMIC
          END) AS jsonb_object_agg
     FROM unnest(erp.address_keys()) k(name);
 END;
+grant execute on function erp.postal_address(jsonb) to service_keeper;
 grant execute on function erp.postal_address(jsonb) to service_writer;
 comment on function erp.postal_address(jsonb) is 'Returns an address with exactly the keys that clients are promised, each a text or null. Anything else that a shop has sent stays with its order.';
 
@@ -29776,6 +35620,63 @@ END;
 grant execute on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) to service_writer;
 comment on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) is 'Returns the default place where a line is put away: its own bin, otherwise the usual bin of the product in the warehouse, otherwise the warehouse. Units of lines with a negative quantity are taken from there.';
 
+CREATE OR REPLACE FUNCTION erp.queue_label_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  first_at constant timestamptz := (select min(n.due_at) from new_rows n);
+begin
+  if first_at is not null and to_regproc('graphile_worker.add_job') is not null then
+    perform graphile_worker.add_job('make_shipping_labels', run_at => first_at);
+  end if;
+  return null;
+end
+$function$;
+comment on function erp.queue_label_work() is 'Trigger after work on shipping labels was added or put off: queues the job for the first moment at which some is due. A lease is put off too, so labels of a process that was killed are taken up after it.';
+
+CREATE OR REPLACE FUNCTION erp.quote_amounts(quote_id uuid, tax_status text)
+ RETURNS TABLE(amount_total numeric, amount_net numeric)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT a.amount_total,
+     a.amount_net
+    FROM (( SELECT array_agg(l.total_price) AS prices,
+             array_agg(l.tax_rate) AS tax_rates
+            FROM erp.quote_line_item l
+           WHERE (l.quote_id = quote_amounts.quote_id)) s
+      CROSS JOIN LATERAL ledger.amounts_of(s.prices, s.tax_rates, quote_amounts.tax_status) a(amount_total, amount_net));
+END;
+grant execute on function erp.quote_amounts(uuid,text) to service_writer;
+comment on function erp.quote_amounts(uuid,text) is 'Returns the totals of a quote with and without tax, from its lines, as ledger.order_amounts does for orders; no row if no line has a price.';
+
+CREATE OR REPLACE FUNCTION erp.quote_config(quote_id uuid, document_date date)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT ((erp.document_head('quote'::text, quote_config.document_date, l.locale, q.currency_id, q.sales_channel_id) || jsonb_build_object('displayPrices', true, 'validUntil', to_char((erp.local_date(q.valid_until))::timestamp with time zone, 'YYYY-MM-DD'::text), 'customerNumber', c.customer_number, 'customerVatId', v.vat_id, 'taxStatus', t.status, 'billingAddress', q.billing_address, 'shippingAddress', q.shipping_address, 'seller', erp.seller(l.locale, erp.seller_vat_id(d.destination, v.vat_id, (t.status <> 'tax-free'::text))), 'paymentTerms', ( SELECT COALESCE((m.quote_terms ->> l.locale), (m.quote_terms ->> 'en-GB'::text)) AS "coalesce"
+            FROM erp.merchant m), 'taxExemption',
+         CASE
+             WHEN (t.status = 'tax-free'::text) THEN COALESCE(x.exemption, erp.tax_reason_of((a.amounts #>> '{totals,taxes,0,category}'::text[]), NULL::text))
+             ELSE NULL::text
+         END)) || a.amounts)
+    FROM (((((((erp.quote q
+      LEFT JOIN erp.customer c ON ((c.id = q.customer_id)))
+      CROSS JOIN LATERAL ( SELECT erp.locale_of_country((q.billing_address ->> 'countryIso'::text), q.sales_channel_id) AS locale) l)
+      CROSS JOIN LATERAL ( SELECT COALESCE((q.shipping_address ->> 'countryIso'::text), (q.billing_address ->> 'countryIso'::text)) AS destination) d)
+      CROSS JOIN LATERAL ( SELECT erp.vat_id_for(c.vat_ids, d.destination) AS vat_id) v)
+      CROSS JOIN LATERAL ( SELECT COALESCE(q.tax_status, 'gross'::text) AS status) t)
+      CROSS JOIN LATERAL ( SELECT erp.tax_exemption(t.status, d.destination, v.vat_id) AS exemption) x)
+      CROSS JOIN LATERAL erp.document_amounts(q.id, t.status, x.exemption, l.locale) a(amounts))
+   WHERE (q.id = quote_config.quote_id);
+END;
+grant execute on function erp.quote_config(uuid,date) to service_writer;
+comment on function erp.quote_config(uuid,date) is 'Returns everything that the document of a quote shows, except its number, in the form of erp.document_config. Its amounts are those that an invoice of the whole quote would have.';
+
 CREATE OR REPLACE FUNCTION erp.range_of_documents(document_type text, sales_channel_id uuid)
  RETURNS text
  LANGUAGE sql
@@ -29790,6 +35691,35 @@ AS $function$
 $function$;
 grant execute on function erp.range_of_documents(text,uuid) to service_writer;
 comment on function erp.range_of_documents(text,uuid) is 'Returns the number range of new documents of a type, for an order of a sales channel: the channel''s own range (erp.channel_number_range), otherwise the range of the type.';
+
+CREATE OR REPLACE FUNCTION erp.receipt_row(given jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_build_object('number', (receipt_row.given ->> 'number'::text), 'comment', (receipt_row.given ->> 'comment'::text), 'warehouse_id', COALESCE((receipt_row.given ->> 'warehouse_id'::text), (w.id)::text), 'supplier_id', COALESCE((receipt_row.given ->> 'supplier_id'::text), ( SELECT (s.id)::text AS id
+            FROM erp.supplier s
+           WHERE (s.number = (receipt_row.given ->> 'supplier_number'::text)))), 'currency_id', (receipt_row.given ->> 'currency_id'::text), 'tax_status', (receipt_row.given ->> 'tax_status'::text), 'line_items', ( SELECT jsonb_agg((l.line || jsonb_build_object('product_id', COALESCE((l.line ->> 'product_id'::text), ( SELECT (p.id)::text AS id
+                    FROM erp.product p
+                   WHERE (p.product_number = (l.line ->> 'product_number'::text)))), 'supplier_order_id', ( SELECT o.id
+                    FROM erp.supplier_order o
+                   WHERE (o.number = (l.line ->> 'supplier_order_number'::text))), 'destination_bin_location_id', ( SELECT b.id
+                    FROM erp.bin_location b
+                   WHERE ((b.warehouse_id = w.id) AND (b.code = (l.line ->> 'bin_location_code'::text)))))) ORDER BY l.n) AS jsonb_agg
+            FROM jsonb_array_elements(NULLIF((receipt_row.given -> 'line_items'::text), 'null'::jsonb)) WITH ORDINALITY l(line, n))) AS jsonb_build_object
+    FROM ( SELECT COALESCE(((receipt_row.given ->> 'warehouse_id'::text))::uuid, ( SELECT x.id
+                    FROM erp.warehouse x
+                   WHERE (x.code = (receipt_row.given ->> 'warehouse_code'::text))),
+                 CASE
+                     WHEN ((receipt_row.given ->> 'warehouse_code'::text) IS NULL) THEN ( SELECT x.id
+                        FROM erp.warehouse x
+                       WHERE x.is_default_receiving)
+                     ELSE NULL::uuid
+                 END) AS "coalesce") w(id);
+END;
+grant execute on function erp.receipt_row(jsonb) to service_writer;
+comment on function erp.receipt_row(jsonb) is 'Returns a row of an import of goods receipts with the ids of what it names by number or code.';
 
 CREATE OR REPLACE FUNCTION erp.receipt_type(receipt erp.goods_receipt, lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS text
@@ -29841,18 +35771,21 @@ begin
   if lines = '{}' then
     perform mutation.refuse('INVALID', 'No position is beyond a bound.', '{line_ids}');
   end if;
+  lines := erp.with_lines_of_batches(stocktake.id, lines);
 
   insert into erp.stocktake_sheet (stocktake_id, number, round)
   select stocktake.id, max(s.number) + 1, (
-    select max(l.round) + 1 from erp.stocktake_line l where l.id = any (lines))
+    select coalesce(max(l.round), 1) + 1 from erp.stocktake_line l where l.id = any (lines))
   from erp.stocktake_sheet s where s.stocktake_id = stocktake.id
   returning id into made;
   update erp.stocktake_line l
-  set state = 'open', round = l.round + 1, earlier_difference = l.difference
+  set state = 'open', round = (select count(*) + 1 from erp.stocktake_count c where c.line_id = l.id),
+    earlier_difference = l.difference
   where l.id = any (lines);
   insert into erp.stocktake_count (sheet_id, line_id, number, place, warehouse_id, bin_location_id,
-    product_id, batch_id)
-  select made, l.id, l.number, l.place, l.warehouse_id, l.bin_location_id, l.product_id, l.batch_id
+    stock_container_id, product_id, batch_id)
+  select made, l.id, l.number, l.place, l.warehouse_id, l.bin_location_id, l.stock_container_id,
+    l.product_id, l.batch_id
   from erp.stocktake_line l where l.id = any (lines) order by l.number;
   update erp.stocktake s set state = next_state where s.id = stocktake.id and s.state <> next_state;
   return made;
@@ -29970,6 +35903,38 @@ END;
 grant execute on function erp.refundable_lines(uuid) to service_writer;
 comment on function erp.refundable_lines(uuid) is 'Returns what can be refunded of each line of an order. These are its units, what the customer pays for them, what returns have refunded, and the amount that is left. It is not more than its invoices leave.';
 
+CREATE OR REPLACE FUNCTION erp.refuse_bin_in_use(bin_location_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  number text;
+begin
+  select s.number into number from erp.stocktake_line l join erp.stocktake s on s.id = l.stocktake_id
+  where l.bin_location_id = refuse_bin_in_use.bin_location_id and l.state not in ('approved', 'cancelled')
+  limit 1;
+  if found then
+    perform mutation.refuse('NOT_EDITABLE',
+      format('Stocktake %s counts the bin: approve or cancel it first.', number), '{id}');
+  end if;
+  select r.number into number from erp.goods_receipt_line_item l
+  join erp.goods_receipt r on r.id = l.goods_receipt_id
+  where l.destination_bin_location_id = refuse_bin_in_use.bin_location_id and r.state <> 'completed' limit 1;
+  if found then
+    perform mutation.refuse('NOT_EDITABLE',
+      format('Goods receipt %s puts goods into the bin: complete it first, or change its lines.', number),
+      '{id}');
+  end if;
+end
+$function$;
+grant execute on function erp.refuse_bin_in_use(uuid) to service_writer;
+comment on function erp.refuse_bin_in_use(uuid) is 'Refuses a bin that an open stocktake counts or an open goods receipt names. User error NOT_EDITABLE.';
+
 CREATE OR REPLACE FUNCTION erp.release_credited_units(invoice_id uuid, fulfillment_id uuid)
  RETURNS void
  LANGUAGE sql
@@ -30033,6 +35998,497 @@ end
 $function$;
 grant execute on function erp.reopen_order(uuid) to service_writer;
 comment on function erp.reopen_order(uuid) is 'Opens an order that is cancelled or completed, so that its lines may change and what is open of them is reserved again. It is in progress if something of it is shipped. Returns it. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.reorder_faults(lines erp.reorder_line[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH line AS MATERIALIZED (
+          SELECT l.product_id,
+             l.warehouse_id,
+             l.quantity,
+             l.on_order_quantity,
+             l.supplier_id,
+             l.nth,
+             p.product_number,
+             t.supplier_id AS seller,
+             d."position",
+             d.reorder_point AS due_at,
+             d.on_order_quantity AS present,
+             (count(*) OVER (PARTITION BY l.product_id, l.warehouse_id ORDER BY l.nth) > 1) AS is_repeated
+            FROM (((unnest(reorder_faults.lines) WITH ORDINALITY l(product_id, warehouse_id, quantity, on_order_quantity, supplier_id, nth)
+              LEFT JOIN erp.product p ON ((p.id = l.product_id)))
+              LEFT JOIN erp.supplier_terms(ARRAY( SELECT n.product_id
+                    FROM unnest(reorder_faults.lines) n(product_id, warehouse_id, quantity, on_order_quantity, supplier_id)), ARRAY( SELECT n.supplier_id
+                    FROM unnest(reorder_faults.lines) n(product_id, warehouse_id, quantity, on_order_quantity, supplier_id))) t(nth, product_id, supplier_id, currency_id, unit_price, min_purchase, purchase_steps, lead_time_days) ON ((t.nth = l.nth)))
+              LEFT JOIN erp.reorder_positions(ARRAY( SELECT n.product_id
+                    FROM unnest(reorder_faults.lines) n(product_id, warehouse_id, quantity, on_order_quantity, supplier_id)), false) d(product_id, warehouse_id, spans_warehouses, stock, held_quantity, promised_quantity, safety_stock, on_order_quantity, "position", reorder_point, target_maximum_quantity) ON (((d.product_id = l.product_id) AND (d.warehouse_id = l.warehouse_id))))
+         )
+  SELECT jsonb_agg(mutation.user_error(f.code, f.message, mutation.path('lines'::text, f.nth, VARIADIC ARRAY[f.field]), f.details) ORDER BY f.nth) AS jsonb_agg
+    FROM ( SELECT l.nth,
+             'NOT_FOUND'::text AS "?column?",
+             'There is no such product.'::text AS "?column?",
+             'product_id'::text AS "?column?",
+             NULL::jsonb AS jsonb
+            FROM line l
+           WHERE (l.product_number IS NULL)
+         UNION ALL
+          SELECT l.nth,
+             'NOT_FOUND'::text,
+             'There is no such warehouse.'::text,
+             'warehouse_id'::text,
+             NULL::jsonb
+            FROM line l
+           WHERE (NOT (EXISTS ( SELECT
+                    FROM erp.warehouse w
+                   WHERE (w.id = l.warehouse_id))))
+         UNION ALL
+          SELECT l.nth,
+             'NOT_UNIQUE'::text,
+             'An earlier line has this product and warehouse.'::text,
+             'product_id'::text,
+             NULL::jsonb
+            FROM line l
+           WHERE l.is_repeated
+         UNION ALL
+          SELECT l.nth,
+             'OUT_OF_RANGE'::text,
+             'The quantity must be at least 1.'::text,
+             'quantity'::text,
+             NULL::jsonb
+            FROM line l
+           WHERE (l.quantity < 1)
+         UNION ALL
+          SELECT l.nth,
+             'NOT_FOUND'::text,
+             'There is no such supplier.'::text,
+             'supplier_id'::text,
+             NULL::jsonb
+            FROM line l
+           WHERE ((l.supplier_id IS NOT NULL) AND (l.seller IS NULL))
+         UNION ALL
+          SELECT l.nth,
+             'SUPPLIER_INACTIVE'::text,
+             'The shop no longer orders from this supplier.'::text,
+             'supplier_id'::text,
+             NULL::jsonb
+            FROM (line l
+              JOIN erp.supplier s ON ((s.id = l.supplier_id)))
+           WHERE (NOT s.active)
+         UNION ALL
+          SELECT l.nth,
+             'REQUIRED'::text,
+             'No active supplier sells this product: name one.'::text,
+             'supplier_id'::text,
+             NULL::jsonb
+            FROM line l
+           WHERE ((l.supplier_id IS NULL) AND (l.seller IS NULL) AND (l.product_number IS NOT NULL))
+         UNION ALL
+          SELECT l.nth,
+             'PROPOSAL_STALE'::text,
+                 CASE
+                     WHEN (l.present > l.on_order_quantity) THEN format('%s units are on order already, not %s. Read the proposals again.'::text, l.present, l.on_order_quantity)
+                     ELSE 'There is enough: this product is not to be bought for this warehouse. Read the proposals again.'::text
+                 END AS "case",
+             'on_order_quantity'::text,
+             jsonb_build_object('productNumber', l.product_number, 'position', l."position", 'reorderPoint', l.due_at, 'onOrderQuantity', COALESCE(l.present, 0)) AS jsonb_build_object
+            FROM line l
+           WHERE ((l.product_number IS NOT NULL) AND (EXISTS ( SELECT
+                    FROM erp.warehouse w
+                   WHERE (w.id = l.warehouse_id))) AND ((l.present > l.on_order_quantity) OR (l."position" IS NULL) OR (l."position" > COALESCE(l.due_at, '-1'::integer))))) f(nth, code, message, field, details);
+END;
+grant execute on function erp.reorder_faults(erp.reorder_line[]) to service_writer;
+comment on function erp.reorder_faults(erp.reorder_line[]) is 'Returns what is wrong with proposals that are to be ordered, as user errors, or null. A proposal is stale if more is on order than it says, or if the product is above its reorder point. User errors NOT_FOUND, NOT_UNIQUE, OUT_OF_RANGE, REQUIRED, SUPPLIER_INACTIVE, PROPOSAL_STALE.';
+
+CREATE OR REPLACE FUNCTION erp.reorder_positions(product_ids uuid[], due_only boolean)
+ RETURNS TABLE(product_id uuid, warehouse_id uuid, spans_warehouses boolean, stock integer, held_quantity integer, promised_quantity integer, safety_stock integer, on_order_quantity integer, "position" integer, reorder_point integer, target_maximum_quantity integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET work_mem TO '32MB'
+BEGIN ATOMIC
+ WITH usual AS MATERIALIZED (
+          SELECT ( SELECT w.id
+                    FROM erp.warehouse w
+                   WHERE w.is_default) AS shipping,
+             ( SELECT w.id
+                    FROM erp.warehouse w
+                   WHERE w.is_default_receiving) AS receiving
+         ), rule AS MATERIALIZED (
+          SELECT c.product_id,
+             c.warehouse_id,
+             c.reorder_point,
+             c.target_maximum_quantity
+            FROM erp.product_warehouse_configuration c
+           WHERE (((c.reorder_point > 0) OR (c.target_maximum_quantity IS NOT NULL)) AND ((reorder_positions.product_ids IS NULL) OR (c.product_id = ANY (reorder_positions.product_ids))))
+         ), ruled AS MATERIALIZED (
+          SELECT DISTINCT r.product_id
+            FROM rule r
+         ), figure(product_id, warehouse_id, stock, held, promised, safety, on_order, reorder_point, target) AS (
+          SELECT s.product_id,
+             s.warehouse_id,
+             s.quantity,
+             s.held_quantity,
+             s.reserved_quantity,
+             s.safety_stock,
+             0 AS "?column?",
+             NULL::integer AS int4,
+             NULL::integer AS int4
+            FROM ledger.warehouse_stock s
+           WHERE ((reorder_positions.product_ids IS NULL) OR (s.product_id = ANY (reorder_positions.product_ids)))
+         UNION ALL
+          SELECT l.product_id,
+             COALESCE(o.warehouse_id, ( SELECT u.receiving
+                    FROM usual u)) AS "coalesce",
+             0,
+             0,
+             0,
+             0,
+             l.open_quantity,
+             NULL::integer,
+             NULL::integer
+            FROM (erp.supplier_order o
+              JOIN erp.supplier_order_line_item l ON ((l.supplier_order_id = o.id)))
+           WHERE (erp.awaits_goods(o.state) AND (l.open_quantity > 0) AND ((reorder_positions.product_ids IS NULL) OR (l.product_id = ANY (reorder_positions.product_ids))))
+         UNION ALL
+          SELECT p.product_id,
+             ( SELECT COALESCE(u.shipping, u.receiving) AS "coalesce"
+                    FROM usual u) AS "coalesce",
+             0,
+             0,
+             p.units,
+             0,
+             0,
+             NULL::integer,
+             NULL::integer
+            FROM ledger.unassigned_units(reorder_positions.product_ids) p(product_id, units)
+         UNION ALL
+          SELECT r.product_id,
+             r.warehouse_id,
+             0,
+             0,
+             0,
+             0,
+             0,
+             r.reorder_point,
+             r.target_maximum_quantity
+            FROM rule r
+         UNION ALL
+          SELECT p.id,
+             ( SELECT u.receiving
+                    FROM usual u) AS receiving,
+             0,
+             0,
+             0,
+             0,
+             0,
+             p.reorder_point,
+             p.target_maximum_quantity
+            FROM erp.product p
+           WHERE ((num_nonnulls(p.reorder_point, p.target_maximum_quantity) > 0) AND (NOT (p.id IN ( SELECT r.product_id
+                    FROM ruled r))) AND ((reorder_positions.product_ids IS NULL) OR (p.id = ANY (reorder_positions.product_ids))))
+         ), total AS (
+          SELECT f.product_id,
+                 CASE
+                     WHEN (r.product_id IS NULL) THEN ( SELECT u.receiving
+                        FROM usual u)
+                     ELSE f.warehouse_id
+                 END AS warehouse_id,
+             bool_and((r.product_id IS NULL)) AS spans,
+             sum(f.stock) AS stock,
+             sum(f.held) AS held,
+             sum(f.promised) AS promised,
+             sum(f.safety) AS safety,
+             sum(f.on_order) AS on_order,
+             max(f.reorder_point) AS reorder_point,
+             max(f.target) AS target
+            FROM (figure f
+              LEFT JOIN ruled r ON ((r.product_id = f.product_id)))
+           WHERE ((r.product_id IS NOT NULL) OR (f.warehouse_id IN ( SELECT w.id
+                    FROM erp.warehouse w
+                   WHERE (w.is_stock_available_for_sale OR w.is_default OR w.is_default_receiving))))
+           GROUP BY f.product_id,
+                 CASE
+                     WHEN (r.product_id IS NULL) THEN ( SELECT u.receiving
+                        FROM usual u)
+                     ELSE f.warehouse_id
+                 END
+         )
+  SELECT t.product_id,
+     t.warehouse_id,
+     t.spans,
+     (t.stock)::integer AS stock,
+     (t.held)::integer AS held,
+     (t.promised)::integer AS promised,
+     (t.safety)::integer AS safety,
+     (t.on_order)::integer AS on_order,
+     x."position",
+     t.reorder_point,
+     t.target
+    FROM (total t
+      CROSS JOIN LATERAL ( VALUES ((LEAST(GREATEST(((((t.stock - t.held) - t.promised) - t.safety) + t.on_order), ('-2147483648'::integer)::bigint), (2147483647)::bigint))::integer)) x("position"))
+   WHERE ((t.warehouse_id IS NOT NULL) AND ((NOT reorder_positions.due_only) OR (x."position" <= COALESCE(t.reorder_point, '-1'::integer))) AND (NOT (EXISTS ( SELECT
+            FROM erp.product v
+           WHERE (v.parent_id = t.product_id)))));
+END;
+grant execute on function erp.reorder_positions(uuid[],boolean) to service_writer;
+comment on function erp.reorder_positions(uuid[],boolean) is 'Returns what there is and what is on order of products: of the given ones, or of all if null. If a warehouse has a reorder point or a target for the product, each warehouse has a row of its own. Otherwise one row, of the warehouse where goods are received, has all warehouses that sell and the default ones. Each unit counts in one row once. The position is the stock less what is held, promised and kept back, and with what is on order. Promised units that no warehouse promises yet count at the default warehouse. With due_only, rows above their reorder point are left out; without one, rows that lack nothing. Parents of variants have no rows.';
+
+CREATE OR REPLACE FUNCTION erp.reorder_proposals(of_warehouse uuid, of_supplier uuid, of_product uuid, days integer, maximum integer)
+ RETURNS TABLE(rank integer, product_id uuid, warehouse_id uuid, spans_warehouses boolean, reason text, quantity integer, supplier_id uuid, currency_id uuid, unit_price numeric, order_until date, runs_out_on date, "position" integer, stock integer, held_quantity integer, promised_quantity integer, safety_stock integer, on_order_quantity integer, returning_quantity integer, reorder_point integer, fill_up_to integer, min_purchase integer, purchase_steps integer, lead_time_days integer, shipped_quantity integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+BEGIN ATOMIC
+ WITH today AS MATERIALIZED (
+          SELECT erp.local_date(ledger.moment_of_statement()) AS day
+         ), due AS MATERIALIZED (
+          SELECT d.product_id,
+             d.warehouse_id,
+             d.spans_warehouses,
+             d.stock,
+             d.held_quantity,
+             d.promised_quantity,
+             d.safety_stock,
+             d.on_order_quantity,
+             d."position",
+             d.reorder_point,
+             d.target_maximum_quantity,
+             ((d."position")::double precision / (GREATEST(d.reorder_point, 1))::double precision) AS share
+            FROM erp.reorder_positions(
+                 CASE
+                     WHEN (reorder_proposals.of_product IS NOT NULL) THEN ARRAY[reorder_proposals.of_product]
+                     WHEN (reorder_proposals.of_supplier IS NOT NULL) THEN ARRAY( SELECT c.product_id
+                        FROM erp.product_supplier_configuration c
+                       WHERE (c.supplier_id = reorder_proposals.of_supplier))
+                     ELSE NULL::uuid[]
+                 END, true) d(product_id, warehouse_id, spans_warehouses, stock, held_quantity, promised_quantity, safety_stock, on_order_quantity, "position", reorder_point, target_maximum_quantity)
+           WHERE (( SELECT (auth.has_scope(VARIADIC ARRAY['supplier_orders:read'::text]) AND auth.has_scope(VARIADIC ARRAY['stocks:read'::text]))) AND ((reorder_proposals.of_warehouse IS NULL) OR (d.warehouse_id = reorder_proposals.of_warehouse)))
+         ), first AS MATERIALIZED (
+          SELECT row_number() OVER (ORDER BY d.share, d."position", d.product_id, d.warehouse_id) AS rank,
+             d.product_id,
+             d.warehouse_id,
+             d.spans_warehouses,
+             d.stock,
+             d.held_quantity,
+             d.promised_quantity,
+             d.safety_stock,
+             d.on_order_quantity,
+             d."position",
+             d.reorder_point,
+             d.target_maximum_quantity,
+             d.share
+            FROM due d
+           WHERE ((reorder_proposals.of_supplier IS NULL) OR (d.product_id IN ( SELECT t_1.product_id
+                    FROM erp.supplier_terms(ARRAY( SELECT n.product_id
+                            FROM due n), NULL::uuid[]) t_1(nth, product_id, supplier_id, currency_id, unit_price, min_purchase, purchase_steps, lead_time_days)
+                   WHERE (t_1.supplier_id = reorder_proposals.of_supplier))))
+           ORDER BY (row_number() OVER (ORDER BY d.share, d."position", d.product_id, d.warehouse_id))
+          LIMIT reorder_proposals.maximum
+         ), shipped AS MATERIALIZED (
+          SELECT u.product_id,
+             u.warehouse_id,
+             u.units
+            FROM (today t_1
+              CROSS JOIN LATERAL ledger.shipped_units(ARRAY( SELECT f_1.product_id
+                    FROM first f_1), erp.end_of_day((t_1.day - reorder_proposals.days))) u(product_id, warehouse_id, units))
+         ), term AS MATERIALIZED (
+          SELECT t_1.nth,
+             t_1.product_id,
+             t_1.supplier_id,
+             t_1.currency_id,
+             t_1.unit_price,
+             t_1.min_purchase,
+             t_1.purchase_steps,
+             t_1.lead_time_days
+            FROM erp.supplier_terms(ARRAY( SELECT f_1.product_id
+                    FROM first f_1
+                   ORDER BY f_1.rank), NULL::uuid[]) t_1(nth, product_id, supplier_id, currency_id, unit_price, min_purchase, purchase_steps, lead_time_days)
+         ), forecast AS (
+          SELECT f_1.rank,
+             f_1.product_id,
+             f_1.warehouse_id,
+             f_1.spans_warehouses,
+             f_1.stock,
+             f_1.held_quantity,
+             f_1.promised_quantity,
+             f_1.safety_stock,
+             f_1.on_order_quantity,
+             f_1."position",
+             f_1.reorder_point,
+             f_1.target_maximum_quantity,
+             f_1.share,
+             t_1.supplier_id,
+             t_1.currency_id,
+             t_1.unit_price,
+             t_1.min_purchase,
+             t_1.purchase_steps,
+             t_1.lead_time_days,
+             GREATEST(s.units, (0)::numeric) AS units,
+             (LEAST(GREATEST(((COALESCE(f_1.reorder_point, '-1'::integer) + (1)::bigint))::numeric, COALESCE((f_1.target_maximum_quantity)::numeric, ((COALESCE(f_1.reorder_point, 0))::numeric + ceil(((GREATEST(s.units, (0)::numeric) * (COALESCE(t_1.lead_time_days, 0))::numeric) / (reorder_proposals.days)::numeric))))), (2147483647)::numeric))::integer AS fill_up_to
+            FROM ((first f_1
+              LEFT JOIN term t_1 ON ((t_1.nth = f_1.rank)))
+              CROSS JOIN LATERAL ( SELECT COALESCE(sum(u.units), (0)::numeric) AS units
+                    FROM shipped u
+                   WHERE ((u.product_id = f_1.product_id) AND (f_1.spans_warehouses OR (u.warehouse_id = f_1.warehouse_id)))) s)
+         )
+  SELECT (f.rank)::integer AS rank,
+     f.product_id,
+     f.warehouse_id,
+     f.spans_warehouses,
+         CASE
+             WHEN (f."position" < 0) THEN 'shortage'::text
+             ELSE 'reorder_point'::text
+         END AS "case",
+     erp.reorder_quantity(f."position", (f.fill_up_to)::bigint, f.min_purchase, f.purchase_steps) AS reorder_quantity,
+     f.supplier_id,
+     f.currency_id,
+     f.unit_price,
+     (o.runs_out_on - f.lead_time_days),
+     o.runs_out_on,
+     f."position",
+     f.stock,
+     f.held_quantity,
+     f.promised_quantity,
+     f.safety_stock,
+     f.on_order_quantity,
+     (( SELECT COALESCE(sum(GREATEST((l.quantity - l.received_quantity), 0)), (0)::bigint) AS "coalesce"
+            FROM (erp.return_order_line_item l
+              JOIN erp.return_order r ON ((r.id = l.return_order_id)))
+           WHERE ((l.product_id = f.product_id) AND (r.state = ANY (ARRAY['open'::text, 'approved'::text, 'received_partially'::text])))))::integer AS "coalesce",
+     f.reorder_point,
+     f.fill_up_to,
+     f.min_purchase,
+     f.purchase_steps,
+     f.lead_time_days,
+     (LEAST(f.units, (2147483647)::numeric))::integer AS "least"
+    FROM ((forecast f
+      CROSS JOIN today t)
+      CROSS JOIN LATERAL ( SELECT (t.day + (floor(LEAST((((GREATEST(f."position", 0))::numeric * (reorder_proposals.days)::numeric) / NULLIF(f.units, (0)::numeric)), (
+                 CASE
+                     WHEN (f.units > (0)::numeric) THEN 36500
+                     ELSE NULL::integer
+                 END)::numeric)))::integer) AS "?column?") o(runs_out_on))
+   ORDER BY f.rank;
+END;
+alter function erp.reorder_proposals(uuid,uuid,uuid,integer,integer) owner to service_writer;
+grant execute on function erp.reorder_proposals(uuid,uuid,uuid,integer,integer) to service_api;
+grant execute on function erp.reorder_proposals(uuid,uuid,uuid,integer,integer) to service_registrar;
+comment on function erp.reorder_proposals(uuid,uuid,uuid,integer,integer) is 'Returns what to buy, the most urgent first: the rows of erp.reorder_positions that are due, with supplier, quantity and dates. The forecast takes the shipments of the given number of days. Empty without the scopes supplier_orders:read and stocks:read.';
+
+CREATE OR REPLACE FUNCTION erp.reorder_quantity("position" integer, fill_up_to bigint, min_purchase integer, purchase_steps integer)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (LEAST(((((GREATEST((fill_up_to - ("position")::bigint), (COALESCE(min_purchase, 1))::bigint, (1)::bigint) + COALESCE(purchase_steps, 1)) - 1) / COALESCE(purchase_steps, 1)) * COALESCE(purchase_steps, 1)), (2147483647)::bigint))::integer;
+grant execute on function erp.reorder_quantity(integer,bigint,integer,integer) to service_writer;
+comment on function erp.reorder_quantity(integer,bigint,integer,integer) is 'Returns how many units to buy: from the position up to a quantity, at least the least purchase, rounded up to whole steps.';
+
+CREATE OR REPLACE FUNCTION erp.report_short(pick_list_line_id uuid, OUT line_id uuid, OUT replacements uuid[], OUT missing integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant record := erp.lock_pick_line(pick_list_line_id);
+  line constant erp.pick_list_line := present.line;
+  list constant erp.pick_list := present.list;
+  source constant record := erp.place_of_pick(line, list);
+  found_units ledger.pick[];
+begin
+  missing := line.quantity - line.picked_quantity;
+  perform ledger.lock_shipment(array[line.product_id], array[list.warehouse_id]);
+  found_units := ledger.plan_picks(
+    -- Without the line of the fulfillment order: what is in its container is picked already
+    array[row ('{id}', null, line.product_id, list.warehouse_id, missing, null, null, null)::ledger.pick],
+    array[row ('{id}', null, line.product_id, list.warehouse_id, 1000000000, source.type, source.place,
+      line.batch_id)::ledger.pick]);
+  -- Lines of one list get one number after the other
+  perform from erp.pick_list p where p.id = list.id for no key update;
+  with added as (
+    insert into erp.pick_list_line (pick_list_id, number, pick_task_id, fulfillment_order_line_item_id,
+      product_id, batch_id, bin_location_id, stock_container_id, quantity)
+    select list.id, (select max(n.number) from erp.pick_list_line n where n.pick_list_id = list.id) + f.nth,
+      line.pick_task_id, line.fulfillment_order_line_item_id, line.product_id, f.batch_id,
+      case f.place_type when 'bin_location' then f.place::uuid end,
+      case f.place_type when 'stock_container' then f.place::uuid end, f.quantity
+    from unnest(found_units) with ordinality
+      f (field, line_id, product_id, warehouse_id, quantity, place_type, place, batch_id, nth)
+    order by f.nth
+    returning id, quantity
+  )
+  select array_agg(a.id order by a.id), missing - coalesce(sum(a.quantity), 0)
+  into replacements, missing from added a;
+  replacements := coalesce(replacements, '{}');
+  -- After the replacements: without them, the fulfillment order may have left the list
+  update erp.pick_list_line l set state = 'short', short_at = ledger.moment() where l.id = line.id;
+  line_id := line.id;
+end
+$function$;
+grant execute on function erp.report_short(uuid) to service_writer;
+comment on function erp.report_short(uuid) is 'Records that the place of a line of a pick list lacks the units that are still open, and adds lines for other places that have them. Nothing more is planned from the place until it is counted. Returns the line, the added ones, and how many units no place has. User errors of erp.lock_pick_line.';
+
+CREATE OR REPLACE FUNCTION erp.request_shipping_labels(fulfillment_order_id uuid, order_id uuid, carrier text, type text, numbers integer[], weights integer[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  wanted erp.shipping_label;
+  called erp.carrier.name%type;
+  active boolean;
+  found_ids uuid[];
+begin
+  perform mutation.refuse_too_many(cardinality(numbers), 50, '{parcels}');
+  if type not in ('outgoing', 'return') then
+    perform mutation.refuse('INVALID', 'The type is outgoing or return.', '{type}');
+  end if;
+  wanted := erp.shippable_for_label(fulfillment_order_id, order_id, type = 'return');
+  select c.name, c.is_active into called, active from erp.carrier c where c.technical_name = carrier;
+  if not found then
+    perform mutation.refuse_missing('carrier', '{carrier_technical_name}');
+  elsif not active then
+    perform mutation.refuse('INVALID', 'The carrier is switched off. Choose another.',
+      '{carrier_technical_name}');
+  end if;
+  wanted.type := type;
+  for n in 1 .. cardinality(numbers) loop
+    if numbers[n] < 1 or weights[n] < 1 then
+      perform mutation.refuse('OUT_OF_RANGE', 'It is at least 1.', mutation.path('parcels', n,
+        case when numbers[n] < 1 then 'number' else 'weight_in_grams' end));
+    elsif array_position(numbers, numbers[n]) < n then
+      perform mutation.refuse('INVALID', format('Parcel %s is there twice.', numbers[n]),
+        mutation.path('parcels', n, 'number'));
+    end if;
+    wanted.parcel_number := numbers[n];
+    perform erp.require_unlabelled_parcel(wanted, mutation.path('parcels', n, 'number'));
+  end loop;
+  with made as (
+    insert into erp.shipping_label (state, type, carrier_technical_name, carrier_name, weight_in_grams,
+      fulfillment_order_id, order_id, parcel_number)
+    select 'requested', wanted.type, carrier, called, p.weight, wanted.fulfillment_order_id, wanted.order_id,
+      p.number
+    from unnest(numbers, weights) with ordinality p (number, weight, n) order by p.n
+    returning id
+  )
+  select array_agg(m.id order by m.id) into found_ids from made m;
+  return found_ids;
+end
+$function$;
+grant execute on function erp.request_shipping_labels(uuid,uuid,text,text,integer[],integer[]) to service_writer;
+comment on function erp.request_shipping_labels(uuid,uuid,text,text,integer[],integer[]) is 'Adds a requested label for each parcel, with its number and its weight in grams. Returns their ids. User errors REQUIRED, NOT_FOUND, INVALID, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.require_active_supplier(supplier_id uuid, field text[])
  RETURNS void
@@ -30113,7 +36569,7 @@ begin
     )) as own
   into found
   from erp.stocktake_line l
-  where l.stocktake_id = stocktake.id and l.state <> 'approved'
+  where l.stocktake_id = stocktake.id and l.state not in ('approved', 'cancelled')
     and (line_ids is null or l.id = any (line_ids));
   if found.open > 0 then
     perform mutation.refuse('NOT_COUNTED', format('%s positions are not counted.', found.open),
@@ -30162,6 +36618,28 @@ end
 $function$;
 grant execute on function erp.require_assignable_lines(uuid,erp.shipping_line[]) to service_writer;
 comment on function erp.require_assignable_lines(uuid,erp.shipping_line[]) is 'Refuses lines of an order with more units than are open without a fulfillment order. User errors NOT_FOUND, INVALID, OVER_FULFILLMENT.';
+
+CREATE OR REPLACE FUNCTION erp.require_container_place(warehouse_id uuid, bin_location_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if warehouse_id is not null
+    and not exists (select from erp.warehouse w where w.id = require_container_place.warehouse_id) then
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
+  elsif bin_location_id is not null
+    and not exists (select from erp.bin_location b where b.id = require_container_place.bin_location_id) then
+    perform mutation.refuse_missing('bin', '{bin_location_id}');
+  end if;
+end
+$function$;
+grant execute on function erp.require_container_place(uuid,uuid) to service_writer;
+comment on function erp.require_container_place(uuid,uuid) is 'Refuses a place of a container that does not exist. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.require_countable(entries numeric, groups bigint)
  RETURNS boolean
@@ -30411,6 +36889,38 @@ end
 $function$;
 alter function erp.require_one_supplier() owner to service_writer;
 comment on function erp.require_one_supplier() is 'Trigger: refuses, for every writer, a goods receipt that delivers orders of another supplier than its own, or of several. Orders and receipts whose supplier has been deleted contradict nothing. User error SUPPLIER_MISMATCH.';
+
+CREATE OR REPLACE FUNCTION erp.require_packable(task erp.pick_task, present erp.fulfillment_order)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  open_lines bigint;
+begin
+  if task.state <> 'open' then
+    perform mutation.refuse('INVALID_STATE_TRANSITION',
+      case task.state when 'packed' then 'The fulfillment order is packed already.'
+        else 'The fulfillment order has left the pick list.' end,
+      '{pick_task_id}', jsonb_build_object('state', task.state));
+  end if;
+  perform erp.require_shippable(present);
+  select count(*) into open_lines from erp.pick_list_line l
+  where l.pick_task_id = task.id and l.state = 'open';
+  if open_lines > 0 then
+    perform mutation.refuse('INVALID_STATE_TRANSITION',
+      format('%s lines are still to be picked. Confirm them, or report their units '
+      'as missing.', open_lines), '{pick_task_id}',
+      jsonb_build_object('state', task.state, 'openLines', open_lines));
+  end if;
+end
+$function$;
+grant execute on function erp.require_packable(erp.pick_task,erp.fulfillment_order) to service_writer;
+comment on function erp.require_packable(erp.pick_task,erp.fulfillment_order) is 'Refuses to pack a fulfillment order that has left its pick list, may not be shipped, or is not picked. User errors INVALID_STATE_TRANSITION, ON_HOLD, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.require_placeable(present erp.supplier_order)
  RETURNS void
@@ -30803,6 +37313,48 @@ $function$;
 grant execute on function erp.require_uninvoiced(uuid[]) to service_writer;
 comment on function erp.require_uninvoiced(uuid[]) is 'Refuses fulfillments that a valid invoice charges. User error INVALID.';
 
+CREATE OR REPLACE FUNCTION erp.require_unlabelled_parcel(wanted erp.shipping_label, field text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if exists (
+    select from erp.shipping_label l
+    where l.fulfillment_order_id = wanted.fulfillment_order_id and l.type = wanted.type
+      and l.parcel_number = wanted.parcel_number and l.state in ('requested', 'created')
+  ) or wanted.fulfillment_order_id is null and exists (
+    select from erp.shipping_label l
+    where l.order_id = wanted.order_id and l.fulfillment_order_id is null and l.type = wanted.type
+      and l.parcel_number = wanted.parcel_number and l.state in ('requested', 'created')
+  ) then
+    perform mutation.refuse('NOT_UNIQUE', format('Parcel %s has a label already. Cancel the label, or give '
+      'the parcel another number.', wanted.parcel_number), field,
+      jsonb_build_object('parcelNumber', wanted.parcel_number));
+  end if;
+end
+$function$;
+grant execute on function erp.require_unlabelled_parcel(erp.shipping_label,text[]) to service_writer;
+comment on function erp.require_unlabelled_parcel(erp.shipping_label,text[]) is 'Refuses a second label for a parcel: one with the same fulfillment order, or order, type and number. The caller has locked the order. User error NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION erp.reservations_about(orders uuid[])
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT r.id
+    FROM (erp.sales_order_line_item l
+      JOIN erp.stock_reservation r ON ((r.order_line_item_id = l.id)))
+   WHERE (l.order_id = ANY (reservations_about.orders))
+   ORDER BY r.id;
+END;
+comment on function erp.reservations_about(uuid[]) is 'Returns the reservations for lines of orders, also those that have ended.';
+
 CREATE OR REPLACE FUNCTION erp.resolve_goods_receipt_lines(target erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS erp.goods_receipt_line[]
  LANGUAGE plpgsql
@@ -30840,6 +37392,32 @@ end
 $function$;
 grant execute on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Fills in what lines of a goods receipt name indirectly: batches by number, which are created if they are new, and lines of supplier orders by the order. The lines must have been checked before.';
+
+CREATE OR REPLACE FUNCTION erp.retry_shipping_label(label_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.shipping_label := erp.lock_shipping_label(label_id);
+  wanted constant text := erp.next_state('shipping_label', 'retry', present.state);
+begin
+  if present.parcel_number is null then
+    perform mutation.refuse('NOT_EDITABLE', 'Another program made the label. Request a new one.', '{id}');
+  elsif present.cancellation_requested_at is not null then
+    perform mutation.refuse('NOT_EDITABLE', 'The label is being cancelled. Request a new one.', '{id}');
+  end if;
+  perform erp.require_unlabelled_parcel(present, '{id}');
+  update erp.shipping_label l set state = wanted where l.id = present.id;
+  return present.id;
+end
+$function$;
+grant execute on function erp.retry_shipping_label(uuid) to service_writer;
+comment on function erp.retry_shipping_label(uuid) is 'Requests a failed label again. The carrier gets the same key, so it never makes a second label. Returns its id. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE, NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION erp.return_drafts(receipt erp.goods_receipt)
  RETURNS ledger.draft[]
@@ -31031,6 +37609,34 @@ grant execute on function erp.rounded_to(numeric,numeric[]) to service_ledger;
 grant execute on function erp.rounded_to(numeric,numeric[]) to service_writer;
 comment on function erp.rounded_to(numeric,numeric[]) is 'Rounds amounts to cents such that they add up to a total, by largest remainder: all are rounded down, and those that lose most get a cent more. Without rounding they must add up to the total already, except for half a cent.';
 
+CREATE OR REPLACE FUNCTION erp.scanned_products(code erp.scanned_code)
+ RETURNS TABLE(product_id uuid, units bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+BEGIN ATOMIC
+ SELECT g.product_id,
+     ((g.quantity)::bigint * COALESCE((scanned_products.code).count, 1))
+    FROM erp.product_gtin g
+   WHERE (g.gtin = (scanned_products.code).gtin)
+ UNION
+  SELECT p.id,
+     COALESCE((scanned_products.code).count, 1) AS "coalesce"
+    FROM erp.product p
+   WHERE ((p.gtin = ANY (ARRAY[(scanned_products.code).gtin, substr((scanned_products.code).gtin, 2), substr((scanned_products.code).gtin, 3), substr((scanned_products.code).gtin, 7)])) AND (erp.gtin14(p.gtin) = (scanned_products.code).gtin))
+ UNION
+  SELECT p.id,
+     1
+    FROM erp.product p
+   WHERE (p.product_number = (scanned_products.code).text);
+END;
+grant execute on function erp.scanned_products(erp.scanned_code) to service_writer;
+comment on function erp.scanned_products(erp.scanned_code) is 'Returns the products that a scanned code may mean, by a GTIN or a product number, with the units that it stands for.';
+
 CREATE OR REPLACE FUNCTION erp.seller(locale text, vat_id text)
  RETURNS jsonb
  LANGUAGE sql
@@ -31058,6 +37664,39 @@ CREATE OR REPLACE FUNCTION erp.seller_vat_id(destination text, customer_vat_id t
 RETURN (SELECT CASE WHEN (seller_vat_id.is_taxed AND (f.id IS NOT NULL)) THEN f.id WHEN (seller_vat_id.is_taxed AND (seller_vat_id.customer_vat_id IS NULL) AND (seller_vat_id.destination <> (m.address ->> 'countryIso'::text)) AND erp.is_in_eu(seller_vat_id.destination)) THEN COALESCE(m.oss_vat_id, m.vat_id) ELSE m.vat_id END AS vat_id FROM (erp.merchant m LEFT JOIN LATERAL (SELECT v.id FROM jsonb_array_elements_text(m.foreign_vat_ids) WITH ORDINALITY v(id, n) WHERE ("left"(v.id, 2) = CASE seller_vat_id.destination WHEN 'GR'::text THEN 'EL'::text ELSE seller_vat_id.destination END) ORDER BY v.n LIMIT 1) f ON (true)));
 grant execute on function erp.seller_vat_id(text,text,boolean) to service_writer;
 comment on function erp.seller_vat_id(text,text,boolean) is 'Returns the merchant''s VAT number for a country of delivery, an ISO 3166 code. For taxed sales that is the number in that country. For taxed sales to private customers in the European Union it may be the number of the One Stop Shop. Otherwise it is the number at home.';
+
+CREATE OR REPLACE FUNCTION erp.send_quote(quote_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present constant erp.quote := erp.lock_quote(quote_id);
+  new_state constant text := erp.next_state('quote', 'send', present.state);
+  moment constant timestamptz := ledger.moment();
+  until constant timestamptz := coalesce(present.valid_until, date_trunc('second', erp.end_of_day(
+    erp.local_date(moment) + (select m.quote_days from erp.merchant m))));
+begin
+  if not exists (select from erp.quote_line_item l where l.quote_id = present.id) then
+    perform mutation.refuse('REQUIRED', 'The quote has no lines.', '{id}');
+  elsif present.amount_total is null then
+    perform mutation.refuse('PRICE_MISSING', 'No line of the quote has a price.', '{id}');
+  elsif until is null then
+    perform mutation.refuse('REQUIRED', 'Set validUntil by quotesUpsert: the merchant has no default days.',
+      '{id}');
+  elsif until <= moment then
+    perform mutation.refuse('OUT_OF_RANGE',
+      'The day until which the quote is valid has passed. Set another validUntil by quotesUpsert.', '{id}');
+  end if;
+  update erp.quote q
+  set state = new_state, valid_until = until, sent_at = date_trunc('second', moment),
+    tax_status = coalesce(q.tax_status, 'gross')
+  where q.id = present.id;
+  return present.id;
+end
+$function$;
+grant execute on function erp.send_quote(uuid) to service_writer;
+comment on function erp.send_quote(uuid) is 'Notes that a quote was sent to the customer, who may accept it until validUntil: by default at the end of the day after the merchant''s days. From then on it does not change. Returns the id. User errors NOT_FOUND, INVALID_STATE_TRANSITION, REQUIRED, PRICE_MISSING, OUT_OF_RANGE.';
 
 CREATE OR REPLACE FUNCTION erp.set_default_supplier(configuration_id uuid)
  RETURNS uuid
@@ -31182,8 +37821,8 @@ declare
 begin
   if present.state not in ('draft', 'created') then
     perform mutation.refuse(
-      'NOT_EDITABLE', format('The receipt is %s: its lines cannot be changed any more.', present.state),
-      '{id}'
+      'NOT_EDITABLE', format('The receipt is %s: its lines cannot be changed any more. Correct units by '
+        'a receipt with negative quantities, and prices by goodsReceiptPricesSet.', present.state), '{id}'
     );
   end if;
   if present.type = 'Supplier' then
@@ -31221,7 +37860,7 @@ $function$;
 grant execute on function erp.set_lines_of_supplier_order(uuid,erp.supplier_order_line[]) to service_writer;
 comment on function erp.set_lines_of_supplier_order(uuid,erp.supplier_order_line[]) is 'Sets the lines of an open supplier order. Returns its id.';
 
-CREATE OR REPLACE FUNCTION erp.set_prices(relation regclass, rows mutation.upsert_row[], list text)
+CREATE OR REPLACE FUNCTION erp.set_prices(relation regclass, rows mutation.upsert_row[], list text, owner name DEFAULT 'product_id'::name)
  RETURNS uuid[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -31241,25 +37880,140 @@ begin
       cross join lateral jsonb_populate_record(null::erp.price, p.v) r
     ),
     gone as (
-      delete from %1$s p using given g where p.product_id = g.id and not exists (
-        select from wanted w where w.id = p.product_id and w.currency_id = p.currency_id)
-      returning p.product_id
+      delete from %1$s p using given g where p.%2$I = g.id and not exists (
+        select from wanted w where w.id = p.%2$I and w.currency_id = p.currency_id)
+      returning p.%2$I as id
     ),
     made as (
-      insert into %1$s as p (product_id, currency_id, net, gross, linked)
+      insert into %1$s as p (%2$I, currency_id, net, gross, linked)
       select w.id, w.currency_id, w.net, w.gross, w.linked from wanted w order by w.id, w.currency_id
-      on conflict (product_id, currency_id) do update
+      on conflict (%2$I, currency_id) do update
       set net = excluded.net, gross = excluded.gross, linked = excluded.linked
       where (p.net, p.gross, p.linked) is distinct from (excluded.net, excluded.gross, excluded.linked)
-      returning p.product_id
+      returning p.%2$I as id
     )
-    select array(select product_id from gone union select product_id from made)
-    $q$, relation) into changed using rows, list;
+    select array(select id from gone union select id from made)
+    $q$, relation, owner) into changed using rows, list;
   return changed;
 end
 $function$;
-grant execute on function erp.set_prices(regclass,mutation.upsert_row[],text) to service_writer;
-comment on function erp.set_prices(regclass,mutation.upsert_row[],text) is 'Sets the prices of products to the lists in rows of an upsert, in a table of prices. Returns the products with a changed price.';
+grant execute on function erp.set_prices(regclass,mutation.upsert_row[],text,name) to service_writer;
+comment on function erp.set_prices(regclass,mutation.upsert_row[],text,name) is 'Sets prices to the lists in rows of an upsert, in a table of prices of products or of others: the owner is its column. Returns the ids of those with a changed price.';
+
+CREATE OR REPLACE FUNCTION erp.set_prices_of_goods_receipt(goods_receipt_id uuid, lines erp.goods_receipt_line[])
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
+  discount constant numeric := present.position_price
+    - case present.tax_status when 'gross' then present.amount_total else present.amount_net end;
+  errors jsonb;
+begin
+  if coalesce(cardinality(lines), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{line_items}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{line_items}');
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('line_items', e.line, e.field)) order by e.line
+  )
+  into errors
+  from (
+    select l.ordinality, 'NOT_FOUND', 'The goods receipt has no such line.', 'id'
+    from unnest(lines) with ordinality l where not exists (
+      select from erp.goods_receipt_line_item i where i.id = l.id and i.goods_receipt_id = present.id)
+    union all
+    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
+    from (
+      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
+      from unnest(lines) with ordinality i
+    ) l where l.nth > 1
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
+    from unnest(lines) with ordinality l where l.unit_price < 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'An amount must be less than 1,000,000,000,000,000.', 'unit_price'
+    from unnest(lines) with ordinality l where l.unit_price >= 1e15
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
+    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+  update erp.goods_receipt_line_item i
+  set unit_price = l.unit_price, tax_rate = coalesce(l.tax_rate, i.tax_rate)
+  from unnest(lines) l
+  where i.id = l.id
+    and (i.unit_price, i.tax_rate) is distinct from (l.unit_price, coalesce(l.tax_rate, i.tax_rate));
+  update erp.goods_receipt r
+  set amount_net = a.amount_net, amount_total = a.amount_total, position_price = a.position_price
+  from (
+    select (erp.amounts(present.tax_status, array_agg(i.total_price), array_agg(i.tax_rate), discount)).*
+    from erp.goods_receipt_line_item i where i.goods_receipt_id = present.id
+  ) a where r.id = present.id;
+  return present.id;
+end
+$function$;
+grant execute on function erp.set_prices_of_goods_receipt(uuid,erp.goods_receipt_line[]) to service_writer;
+comment on function erp.set_prices_of_goods_receipt(uuid,erp.goods_receipt_line[]) is 'Sets prices and tax rates of lines of a goods receipt in any state, and its amounts. Values of stock follow. Returns the receipt. User errors NOT_FOUND, NOT_UNIQUE, OUT_OF_RANGE, PERIOD_CLOSED.';
+
+CREATE OR REPLACE FUNCTION erp.set_product_gtins(product_id uuid, gtins text[], quantities integer[])
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  wanted text[];
+  errors jsonb;
+begin
+  perform mutation.refuse_too_many(cardinality(gtins), 50, '{gtins}');
+  if not ledger.lock(array[product_id]) then
+    perform mutation.refuse_missing('product', '{product_id}');
+  end if;
+  wanted := array(select erp.gtin14(g.gtin) from unnest(gtins) with ordinality g (gtin, nth) order by g.nth);
+  select jsonb_agg(mutation.user_error(
+    case when g.gtin is null then 'INVALID' else 'NOT_UNIQUE' end,
+    case when g.gtin is null then format('%s is not a GTIN: its digits or its check digit are wrong.',
+      gtins[g.nth]) when g.times > 1 then 'An earlier element has the same GTIN.'
+      else format('Product %s has this GTIN.', g.product_number) end,
+    mutation.path('gtins', g.nth) || '{gtin}'::text[]) order by g.nth)
+  into errors
+  from (
+    select w.gtin, w.nth, row_number() over (partition by w.gtin order by w.nth) as times, p.product_number
+    from unnest(wanted) with ordinality w (gtin, nth)
+    left join lateral (
+      select s.product_id from erp.scanned_products(
+        row (null, w.gtin, null, null, null, null, null)::erp.scanned_code) s
+      where s.product_id <> set_product_gtins.product_id limit 1
+    ) o on true
+    left join erp.product p on p.id = o.product_id
+  ) g
+  where g.gtin is null or g.times > 1 or g.product_number is not null;
+  perform mutation.refuse(errors);
+  delete from erp.product_gtin g
+  where g.product_id = set_product_gtins.product_id and g.gtin <> all (wanted);
+  update erp.product_gtin g set quantity = quantities[array_position(wanted, g.gtin)]
+  where g.product_id = set_product_gtins.product_id
+    and g.quantity <> quantities[array_position(wanted, g.gtin)];
+  insert into erp.product_gtin (product_id, gtin, quantity)
+  select set_product_gtins.product_id, w.gtin, quantities[w.nth]
+  from unnest(wanted) with ordinality w (gtin, nth)
+  where not exists (select from erp.product_gtin g
+    where g.product_id = set_product_gtins.product_id and g.gtin = w.gtin)
+  order by w.nth;
+  return product_id;
+end
+$function$;
+grant execute on function erp.set_product_gtins(uuid,text[],integer[]) to service_writer;
+comment on function erp.set_product_gtins(uuid,text[],integer[]) is 'Replaces the further GTINs of a product; each stands for a quantity. None may be a GTIN of another product. Returns the product. User errors NOT_FOUND, INVALID, NOT_UNIQUE, OUT_OF_RANGE, TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION erp.set_product_warehouse_configuration(product_id uuid, warehouse_id uuid, changes jsonb)
  RETURNS uuid
@@ -31517,6 +38271,29 @@ $function$;
 grant execute on function erp.settle_order(uuid,text[]) to service_writer;
 comment on function erp.settle_order(uuid,text[]) is 'Updates the states of an order after something of it was shipped, and adds tracking codes: it is in progress, and completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
 
+CREATE OR REPLACE FUNCTION erp.settle_pick_task()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  update erp.pick_task t set ended_at = ledger.moment(), state = case when exists (
+    select from erp.pick_list_line l where l.pick_task_id = t.id and l.packed_quantity > 0
+  ) then 'packed' else 'dropped' end
+  where t.id = new.pick_task_id and t.state = 'open' and not exists (
+    select from erp.pick_list_line l
+    where l.pick_task_id = t.id and (l.state = 'open' or l.picked_quantity > l.packed_quantity));
+  return null;
+end
+$function$;
+alter function erp.settle_pick_task() owner to service_writer;
+comment on function erp.settle_pick_task() is 'Trigger after a line of a pick list was changed: its fulfillment order leaves the list when nothing of it is to be picked or packed any more.';
+
 CREATE OR REPLACE FUNCTION erp.settle_receipt_lines(receipt_id uuid, parts erp.receipt_part[])
  RETURNS void
  LANGUAGE plpgsql
@@ -31564,6 +38341,55 @@ $function$;
 grant execute on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) to service_writer;
 comment on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, and no more than was open of it. The rest becomes a line without an order, with the same product, batch, price and bin. Nothing is to be thrown away any more; totals stay the same. Warnings SURPLUS, ORDER_CANCELLED.';
 
+CREATE OR REPLACE FUNCTION erp.settle_shipping_label(label_id uuid, lease_ends_at timestamp with time zone, outcome text, answer jsonb, content bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  -- The last one gives up
+  pauses constant interval[] := '{10 s,1 min,5 min,15 min,30 min,1 h,2 h}';
+  reason constant text := left(answer ->> 'reason', 1000);
+  present constant erp.shipping_label := erp.lock_shipping_label(label_id);
+  done integer;
+begin
+  select w.attempts into done from erp.shipping_label_work w
+  where w.shipping_label_id = label_id and w.due_at = lease_ends_at for no key update;
+  if not found then
+    return false;
+  elsif outcome = 'created' and present.state = 'requested' then
+    perform erp.keep_label(label_id, answer, content);
+  elsif outcome = 'cancelled' then
+    update erp.shipping_label l
+    set state = erp.next_state('shipping_label', 'cancel', l.state), failure = null, document_url = null,
+      cancelled_at = date_trunc('second', now())
+    where l.id = label_id;
+  elsif outcome = 'kept' or outcome = 'later' and done > cardinality(pauses)
+    and present.state <> 'requested' then
+    update erp.shipping_label l set cancellation_requested_at = null, failure = reason where l.id = label_id;
+  elsif outcome = 'failed' or outcome = 'later' and done > cardinality(pauses) then
+    update erp.shipping_label l
+    set state = erp.next_state('shipping_label', 'fail', l.state), failure = reason
+    where l.id = label_id;
+  else
+    update erp.shipping_label l set failure = reason where l.id = label_id;
+    update erp.shipping_label_work w
+    set due_at = clock_timestamp() + greatest(pauses[done],
+      least(coalesce((answer ->> 'retryAfterMs')::float8, 0) * interval '1 ms', interval '2 h'))
+    where w.shipping_label_id = label_id;
+  end if;
+  return true;
+end
+$function$;
+alter function erp.settle_shipping_label(uuid,timestamp with time zone,text,jsonb,bytea) owner to service_writer;
+grant execute on function erp.settle_shipping_label(uuid,timestamp with time zone,text,jsonb,bytea) to service_worker;
+comment on function erp.settle_shipping_label(uuid,timestamp with time zone,text,jsonb,bytea) is 'Writes what became of a call to a carrier: created, cancelled, failed for good, kept (the carrier refuses to cancel), or later. After eight attempts the service gives up. Returns false, and changes nothing, if the lease is another''s by now, or the work was called off.';
+
 CREATE OR REPLACE FUNCTION erp.share_of(amount numeric, units integer, quantity integer)
  RETURNS numeric
  LANGUAGE sql
@@ -31584,7 +38410,7 @@ grant execute on function erp.shares(numeric,bigint[]) to service_ledger;
 grant execute on function erp.shares(numeric,bigint[]) to service_writer;
 comment on function erp.shares(numeric,bigint[]) is 'Divides an amount by weights, by largest remainder: all shares are rounded down to six decimals, and those that lose most get a millionth more, the first of equal ones. So they add up to the amount. The weights are not negative, and not all zero: otherwise the shares are null.';
 
-CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned uuid[], tracking_codes text[], note text)
+CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned uuid[], tracking_codes text[], note text, process text DEFAULT NULL::text)
  RETURNS erp.shipment
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -31594,7 +38420,7 @@ declare
   booked record;
   made record;
 begin
-  booked := ledger.ship(order_id, picks, assigned, note);
+  booked := ledger.ship(order_id, picks, assigned, note, process);
   -- The number is the last lock, because it blocks all other shipping
   made := ledger.write_shipment(
     erp.next_number('fulfillment'), picks, booked.stock_movements, booked.lines);
@@ -31606,8 +38432,80 @@ begin
     '{}')::erp.shipment;
 end
 $function$;
-grant execute on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) to service_writer;
-comment on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) is 'Ships units of fulfillment orders of one order, some of which may have been assigned for this shipment. Books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+grant execute on function erp.ship(uuid,ledger.pick[],uuid[],text[],text,text) to service_writer;
+comment on function erp.ship(uuid,ledger.pick[],uuid[],text[],text,text) is 'Ships units of fulfillment orders of one order, some of which may have been assigned for this shipment. Books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.shippable_for_label(fulfillment_order_id uuid, order_id uuid, is_return boolean)
+ RETURNS erp.shipping_label
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  field constant text[] :=
+    case when fulfillment_order_id is not null then '{fulfillment_order_id}' else '{order_id}' end;
+  target erp.shipping_label;
+  fo erp.fulfillment_order;
+  o erp.sales_order;
+begin
+  if num_nonnulls(fulfillment_order_id, order_id) <> 1 then
+    perform mutation.refuse('REQUIRED', 'Name either a fulfillment order or an order.', '{order_id}');
+  elsif fulfillment_order_id is not null then
+    fo := erp.lock_fulfillment_order(fulfillment_order_id, field);
+    if fo.state = 'OnHold' and not is_return then
+      perform mutation.refuse('ON_HOLD', 'The fulfillment order is on hold.', field);
+    end if;
+  else
+    perform ledger.lock_orders(array[order_id]);
+  end if;
+  select * into o from erp.sales_order s where s.id = coalesce(order_id, fo.destination_order_id);
+  if not found and order_id is not null then
+    perform mutation.refuse_missing('order', field);
+  end if;
+  if not is_return and (fo.state = 'Cancelled' or o.state = 'cancelled') then
+    perform mutation.refuse('INVALID_STATE_TRANSITION', 'It is cancelled, so nothing is shipped.', field,
+      jsonb_build_object('state', 'cancelled', 'allowedActions', jsonb_build_array()));
+  elsif coalesce(fo.shipping_address, o.shipping_address) is null then
+    perform mutation.refuse('REQUIRED', 'It has no shipping address. Give the order one.', field);
+  end if;
+  target.fulfillment_order_id := fo.id;
+  target.order_id := o.id;
+  return target;
+end
+$function$;
+grant execute on function erp.shippable_for_label(uuid,uuid,boolean) to service_writer;
+comment on function erp.shippable_for_label(uuid,uuid,boolean) is 'Locks the fulfillment order or the order of a new label, and returns a label with both ids. User errors REQUIRED, NOT_FOUND, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.shipping_label_request(label erp.shipping_label)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_build_object('id', (shipping_label_request.label).id, 'type', (shipping_label_request.label).type, 'orderNumber', o.order_number, 'fulfillmentOrderNumber', f.number, 'parcelNumber', (shipping_label_request.label).parcel_number, 'weightInGrams', (shipping_label_request.label).weight_in_grams, 'shippingMethodName', f.shipping_method_name, 'sender',
+         CASE (shipping_label_request.label).type
+             WHEN 'return'::text THEN a.customer
+             ELSE a.merchant
+         END, 'recipient',
+         CASE (shipping_label_request.label).type
+             WHEN 'return'::text THEN a.merchant
+             ELSE a.customer
+         END) AS jsonb_build_object
+    FROM ((((( SELECT (shipping_label_request.label).fulfillment_order_id AS fulfillment_order_id,
+             (shipping_label_request.label).order_id AS order_id) l
+      LEFT JOIN erp.fulfillment_order f ON ((f.id = l.fulfillment_order_id)))
+      LEFT JOIN erp.sales_order o ON ((o.id = l.order_id)))
+      LEFT JOIN erp.location p ON ((p.id = f.source_warehouse_location_id)))
+      CROSS JOIN LATERAL ( SELECT erp.postal_address(COALESCE(f.shipping_address, o.shipping_address)) AS customer,
+             ( SELECT erp.postal_address(w.address) AS postal_address
+                    FROM erp.warehouse w
+                   WHERE ((w.id = p.warehouse_id) OR ((p.warehouse_id IS NULL) AND w.is_default))) AS merchant) a);
+END;
+grant execute on function erp.shipping_label_request(erp.shipping_label) to service_keeper;
+comment on function erp.shipping_label_request(erp.shipping_label) is 'Returns the request that a carrier gets: the parcel and both addresses, with the keys of FulfillmentOrder.shippingAddress. The merchant has the address of the warehouse.';
 
 CREATE OR REPLACE FUNCTION erp.split_fulfillment_order(fulfillment_order_id uuid, lines erp.shipping_line[])
  RETURNS uuid[]
@@ -31683,6 +38581,31 @@ $function$;
 grant execute on function erp.start_goods_receipt(uuid) to service_writer;
 comment on function erp.start_goods_receipt(uuid) is 'Records that the goods are being put away. Returns the id.';
 
+CREATE OR REPLACE FUNCTION erp.start_pick_list(pick_list_id uuid, assignee text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present constant erp.pick_list := erp.lock_pick_list(pick_list_id, 'start');
+begin
+  update erp.fulfillment_order f set state = erp.next_state('fulfillment_order', 'start', f.state)
+  where f.state = 'Open' and f.id in (
+    select t.fulfillment_order_id from erp.pick_task t
+    where t.pick_list_id = present.id and t.state = 'open');
+  update erp.pick_list p set state = erp.next_state('pick_list', 'start', p.state),
+    started_at = ledger.moment(), assignee = coalesce(start_pick_list.assignee, p.assignee)
+  where p.id = present.id;
+  return present.id;
+end
+$function$;
+grant execute on function erp.start_pick_list(uuid,text) to service_writer;
+comment on function erp.start_pick_list(uuid,text) is 'Begins to pick a list: its open fulfillment orders are in progress. Returns it. User errors NOT_FOUND, INVALID_STATE_TRANSITION, OUT_OF_RANGE.';
+
 CREATE OR REPLACE FUNCTION erp.state_after_delivery(state text, reached text)
  RETURNS text
  LANGUAGE plpgsql
@@ -31743,13 +38666,44 @@ grant execute on function erp.state_after_returns(erp.sales_order) to service_le
 grant execute on function erp.state_after_returns(erp.sales_order) to service_writer;
 comment on function erp.state_after_returns(erp.sales_order) is 'Returns the delivery state that an order has after returns: returned when all of it was shipped and came back, returned_partially when units came back. A cancelled order keeps its state.';
 
+CREATE OR REPLACE FUNCTION erp.stock_row(given jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_build_object('product_id', p.id, 'quantity', COALESCE((stock_row.given -> 'quantity'::text), (stock_row.given -> 'delta'::text)), 'source_warehouse_id', COALESCE((stock_row.given #>> '{place,warehouse_id}'::text[]),
+         CASE
+             WHEN ((stock_row.given ->> 'bin_location_code'::text) IS NULL) THEN (w.id)::text
+             ELSE NULL::text
+         END), 'source_bin_location_id', COALESCE((stock_row.given #>> '{place,bin_location_id}'::text[]), ( SELECT (b.id)::text AS id
+            FROM erp.bin_location b
+           WHERE ((b.warehouse_id = w.id) AND (b.code = (stock_row.given ->> 'bin_location_code'::text))))), 'source_stock_container_id', (stock_row.given #>> '{place,stock_container_id}'::text[]), 'batch_id', COALESCE((stock_row.given ->> 'batch_id'::text), ( SELECT (b.id)::text AS id
+            FROM erp.batch b
+           WHERE ((b.product_id = p.id) AND (b.number = (stock_row.given ->> 'batch_number'::text))))), 'counted_at', (stock_row.given ->> 'counted_at'::text)) AS jsonb_build_object
+    FROM (( SELECT
+                 CASE
+                     WHEN ((stock_row.given ->> 'product_id'::text) IS NULL) THEN ( SELECT p_1.id
+                        FROM erp.product p_1
+                       WHERE (p_1.product_number = (stock_row.given ->> 'product_number'::text)))
+                     ELSE ( SELECT p_1.id
+                        FROM erp.product p_1
+                       WHERE (p_1.id = ((stock_row.given ->> 'product_id'::text))::uuid))
+                 END AS id) p(id)
+      CROSS JOIN LATERAL ( SELECT ( SELECT w_1.id
+                    FROM erp.warehouse w_1
+                   WHERE (w_1.code = (stock_row.given ->> 'warehouse_code'::text))) AS id) w(id));
+END;
+grant execute on function erp.stock_row(jsonb) to service_writer;
+comment on function erp.stock_row(jsonb) is 'Returns a row of an import of stock as an object with the fields of ledger.line. Products, places and batches that it names by number or code are looked up.';
+
 CREATE OR REPLACE FUNCTION erp.subjects_about(customer uuid)
  RETURNS uuid[]
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT (((((((a.customer || a.orders) || a.fulfillment_orders) || a.fulfillments) || a.labels) || a.returns) || a.receipts) || a.documents)
+ SELECT (((((((((a.customer || a.orders) || a.fulfillment_orders) || a.fulfillments) || a.labels) || a.returns) || a.receipts) || a.documents) || a.quotes) || ARRAY( SELECT erp.reservations_about(a.orders) AS reservations_about))
     FROM erp.about_customer(subjects_about.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents);
 END;
 comment on function erp.subjects_about(uuid) is 'Returns the ids whose events are about a customer.';
@@ -31809,6 +38763,54 @@ $function$;
 grant execute on function erp.submit_stocktake_sheet(uuid,text,erp.stocktake_reading[],boolean) to service_writer;
 comment on function erp.submit_stocktake_sheet(uuid,text,erp.stocktake_reading[],boolean) is 'Takes counts of one person on a sheet, and on request completes the sheet. With the last sheet the review begins. Returns the id of the sheet. What the sheet has already changes nothing, also after it was completed. User errors of the functions that it calls, and NOT_EDITABLE, SAME_PERSON, INVALID_STATE_TRANSITION.';
 
+CREATE OR REPLACE FUNCTION erp.supplier_of_line(supplier_id uuid, supplier_order_id uuid, supplier_order_line_item_id uuid)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT COALESCE(( SELECT o.supplier_id
+            FROM erp.supplier_order o
+           WHERE (o.id = COALESCE(supplier_of_line.supplier_order_id, ( SELECT i.supplier_order_id
+                    FROM erp.supplier_order_line_item i
+                   WHERE (i.id = supplier_of_line.supplier_order_line_item_id))))), supplier_id) AS "coalesce";
+END;
+grant execute on function erp.supplier_of_line(uuid,uuid,uuid) to service_writer;
+comment on function erp.supplier_of_line(uuid,uuid,uuid) is 'Returns the supplier of the order that a line of a goods receipt names, or else of the receipt.';
+
+CREATE OR REPLACE FUNCTION erp.supplier_order_config(supplier_order_id uuid, document_date date)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (erp.document_head('supplier_order'::text, supplier_order_config.document_date, l.locale, o.currency_id, NULL::uuid) || jsonb_build_object('displayPrices', (o.amount_total IS NOT NULL), 'orderDate', to_char((erp.local_date(o.order_date_time))::timestamp with time zone, 'YYYY-MM-DD'::text), 'deliverBy', to_char((erp.local_date(o.delivery_date))::timestamp with time zone, 'YYYY-MM-DD'::text), 'buyerReference', o.supplier_order_number, 'customerNumber', (o.supplier_snapshot ->> 'customerNumber'::text), 'customerVatId', (o.supplier_snapshot ->> 'vatId'::text), 'taxStatus', COALESCE(o.tax_status, 'net'::text), 'billingAddress', (s.address || jsonb_build_object('company', COALESCE((s.address ->> 'company'::text), (o.supplier_snapshot ->> 'name'::text)))), 'shippingAddress', (w.address || jsonb_build_object('company', COALESCE((w.address ->> 'company'::text), (o.warehouse_snapshot ->> 'name'::text)))), 'seller', erp.seller(l.locale, ( SELECT m.vat_id
+            FROM erp.merchant m)), 'paymentTerms', ( SELECT COALESCE((m.supplier_order_terms ->> l.locale), (m.supplier_order_terms ->> 'en-GB'::text)) AS "coalesce"
+            FROM erp.merchant m), 'lines', erp.supplier_order_lines_config(o.id), 'totals', erp.supplier_order_totals(o.id)))
+    FROM (((erp.supplier_order o
+      CROSS JOIN LATERAL ( SELECT COALESCE(NULLIF((o.supplier_snapshot -> 'address'::text), 'null'::jsonb), '{}'::jsonb) AS address) s)
+      CROSS JOIN LATERAL ( SELECT COALESCE(NULLIF((o.warehouse_snapshot -> 'address'::text), 'null'::jsonb), '{}'::jsonb) AS address) w)
+      CROSS JOIN LATERAL ( SELECT erp.locale_of_country((s.address ->> 'countryIso'::text), NULL::uuid) AS locale) l)
+   WHERE (o.id = supplier_order_config.supplier_order_id);
+END;
+grant execute on function erp.supplier_order_config(uuid,date) to service_writer;
+comment on function erp.supplier_order_config(uuid,date) is 'Returns everything that the document of a supplier order shows, except its number, in the form of erp.document_config.';
+
+CREATE OR REPLACE FUNCTION erp.supplier_order_lines_config(supplier_order_id uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('position', l.n, 'label', l.label, 'productNumber', COALESCE(l.supplier_product_number, l.product_number), 'description', CASE WHEN (l.supplier_product_number <> l.product_number) THEN l.product_number ELSE NULL::text END, 'quantity', l.quantity, 'unitPrice', l.unit_price, 'total', l.total_price, 'taxRate', l.tax_rate) ORDER BY l.n), '[]'::jsonb) AS "coalesce" FROM (SELECT row_number() OVER (ORDER BY i."position", i.id) AS n, i.id, i.supplier_order_id, i.product_id, i."position", i.label, i.product_number, i.supplier_product_number, i.quantity, i.received_quantity, i.open_quantity, i.min_purchase, i.purchase_steps, i.unit_price, i.total_price, i.tax_rate, i.expected_delivery_date, i.actual_delivery_date, i.created_at, i.updated_at FROM erp.supplier_order_line_item i WHERE (i.supplier_order_id = supplier_order_lines_config.supplier_order_id)) l);
+grant execute on function erp.supplier_order_lines_config(uuid) to service_writer;
+comment on function erp.supplier_order_lines_config(uuid) is 'Returns the lines of the document of a supplier order. They have the number that the supplier knows a product by, and below it the shop''s own.';
+
+CREATE OR REPLACE FUNCTION erp.supplier_order_totals(supplier_order_id uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT CASE WHEN (o.amount_total IS NOT NULL) THEN jsonb_build_object('net', o.amount_net, 'total', o.amount_total, 'taxes', COALESCE((SELECT jsonb_agg(jsonb_build_object('rate', t.rate, 'net', t.net, 'tax', t.tax) ORDER BY t.rate) AS jsonb_agg FROM ((SELECT array_agg(g.rate ORDER BY g.rate) AS rates, array_agg(erp.rounded(g.net) ORDER BY g.rate) AS nets, erp.rounded_to((o.amount_total - o.amount_net), array_agg(((g.net * g.rate) / (100)::numeric) ORDER BY g.rate)) AS taxes FROM (SELECT COALESCE(i.tax_rate, (0)::numeric) AS rate, sum(CASE WHEN (o.tax_status = 'gross'::text) THEN (i.total_price / ((1)::numeric + (COALESCE(i.tax_rate, (0)::numeric) / (100)::numeric))) ELSE i.total_price END) AS net FROM erp.supplier_order_line_item i WHERE ((i.supplier_order_id = o.id) AND (o.tax_status IS DISTINCT FROM 'tax-free'::text) AND (i.total_price IS NOT NULL)) GROUP BY COALESCE(i.tax_rate, (0)::numeric)) g) a CROSS JOIN LATERAL UNNEST(a.rates, a.nets, a.taxes) t(rate, net, tax))), '[]'::jsonb)) ELSE NULL::jsonb END AS "case" FROM erp.supplier_order o WHERE (o.id = supplier_order_totals.supplier_order_id));
+grant execute on function erp.supplier_order_totals(uuid) to service_writer;
+comment on function erp.supplier_order_totals(uuid) is 'Returns the totals of the document of a supplier order: the order''s, with taxes by rate that add up to them. Null if it has no prices.';
+
 CREATE OR REPLACE FUNCTION erp.supplier_snapshot(supplier_id uuid)
  RETURNS jsonb
  LANGUAGE sql
@@ -31821,6 +38823,50 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.supplier_snapshot(uuid) to service_writer;
 comment on function erp.supplier_snapshot(uuid) is 'Returns a supplier as it is now, for SupplierOrder.supplierSnapshot.';
+
+CREATE OR REPLACE FUNCTION erp.supplier_terms(product_ids uuid[], supplier_ids uuid[])
+ RETURNS TABLE(nth bigint, product_id uuid, supplier_id uuid, currency_id uuid, unit_price numeric, min_purchase integer, purchase_steps integer, lead_time_days integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+BEGIN ATOMIC
+ WITH offer AS (
+          SELECT DISTINCT ON (w.nth) w.nth,
+             w.product_id,
+             s.id AS supplier_id,
+             c.id,
+             c.min_purchase,
+             c.purchase_steps,
+             COALESCE(c.delivery_time_days, s.default_delivery_time_days) AS days,
+             COALESCE(s.currency_id, ( SELECT d.id
+                    FROM erp.currency d
+                   WHERE d.is_default_currency)) AS currency_id
+            FROM ((UNNEST(supplier_terms.product_ids, supplier_terms.supplier_ids) WITH ORDINALITY w(product_id, supplier_id, nth)
+              LEFT JOIN erp.product_supplier_configuration c ON (((c.product_id = w.product_id) AND ((w.supplier_id IS NULL) OR (c.supplier_id = w.supplier_id)))))
+              JOIN erp.supplier s ON ((s.id = COALESCE(w.supplier_id, c.supplier_id))))
+           WHERE (s.active OR (w.supplier_id IS NOT NULL))
+           ORDER BY w.nth, c.supplier_is_default DESC NULLS LAST, COALESCE(c.delivery_time_days, s.default_delivery_time_days), s.number
+         )
+  SELECT o.nth,
+     o.product_id,
+     o.supplier_id,
+     COALESCE(p.currency_id, o.currency_id) AS "coalesce",
+     p.net,
+     COALESCE(o.min_purchase, 1) AS "coalesce",
+     COALESCE(o.purchase_steps, 1) AS "coalesce",
+     o.days
+    FROM (offer o
+      LEFT JOIN LATERAL ( SELECT p_1.currency_id,
+             p_1.net
+            FROM (erp.product_supplier_price p_1
+              JOIN erp.currency d ON ((d.id = p_1.currency_id)))
+           WHERE (p_1.product_supplier_configuration_id = o.id)
+           ORDER BY (p_1.currency_id = o.currency_id) DESC, d.is_default_currency DESC, d.iso_code
+          LIMIT 1) p ON (true));
+END;
+grant execute on function erp.supplier_terms(uuid[],uuid[]) to service_writer;
+comment on function erp.supplier_terms(uuid[],uuid[]) is 'Returns at what terms products are bought, by their places in the list. The other list has their suppliers in the same places. Null stands for the proposed one: the default supplier, or else the fastest. Inactive ones are not proposed. The price is net. Its currency is the supplier''s, or another if there is no price in it.';
 
 CREATE OR REPLACE FUNCTION erp.take_counts(sheet_id uuid, counter_name text, readings erp.stocktake_reading[])
  RETURNS uuid[]
@@ -31836,7 +38882,7 @@ declare
 begin
   with reading as (
     select r.*, p.place from unnest(readings) r
-    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id) p
+    cross join lateral ledger.place_of(r.warehouse_id, r.bin_location_id, r.stock_container_id) p
   ), counted as (
     update erp.stocktake_count c
     set quantity = n.quantity, counted_at = n.counted_at, counter_name = take_counts.counter_name,
@@ -32152,6 +39198,57 @@ END;
 grant execute on function erp.units_at_work(uuid[]) to service_writer;
 comment on function erp.units_at_work(uuid[]) is 'Returns for each line of orders the units that are shipped, that open fulfillment orders have, and that are invoiced.';
 
+CREATE OR REPLACE FUNCTION erp.units_of_line(line bigint, product_id uuid, quantity integer, packs integer, supplier_id uuid)
+ RETURNS integer
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  pack integer;
+begin
+  if packs is null and quantity is null then
+    perform mutation.refuse('REQUIRED', 'A line needs a quantity, or packs.',
+      mutation.path('line_items', line, 'quantity'));
+  elsif packs is null then
+    return quantity;
+  elsif quantity is not null then
+    perform mutation.refuse('INVALID', 'A line has either a quantity or packs.',
+      mutation.path('line_items', line, 'packs'));
+  end if;
+  select c.units_per_pack into pack from erp.product_supplier_configuration c
+  where c.product_id = units_of_line.product_id and case when units_of_line.supplier_id is null
+    then c.supplier_is_default else c.supplier_id = units_of_line.supplier_id end;
+  if pack is null then
+    perform mutation.refuse('INVALID',
+      'How many units are in a pack is unknown: set unitsPerPack of the supplier, or give a quantity.',
+      mutation.path('line_items', line, 'packs'));
+  end if;
+  return packs * pack;
+end
+$function$;
+grant execute on function erp.units_of_line(bigint,uuid,integer,integer,uuid) to service_writer;
+comment on function erp.units_of_line(bigint,uuid,integer,integer,uuid) is 'Returns the units of a line that has a quantity or packs of a supplier, or of the default supplier of the product without one. User errors REQUIRED, INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.units_to_pick(warehouse_id uuid, fulfillment_order_ids uuid[])
+ RETURNS ledger.pick[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT ROW(mutation.path('fulfillment_order_ids'::text, o.nth), l.id, l.product_id, units_to_pick.warehouse_id, (l.quantity - l.fulfilled_quantity), NULL::text, NULL::text, NULL::uuid)::ledger.pick AS "row"
+            FROM (unnest(units_to_pick.fulfillment_order_ids) WITH ORDINALITY o(id, nth)
+              JOIN erp.fulfillment_order_line_item l ON ((l.fulfillment_order_id = o.id)))
+           WHERE ((l.quantity > l.fulfilled_quantity) AND (l.product_id IS NOT NULL) AND (l.destination_order_line_item_id IS NOT NULL))
+           ORDER BY o.nth, l.id) AS "array";
+END;
+grant execute on function erp.units_to_pick(uuid,uuid[]) to service_writer;
+comment on function erp.units_to_pick(uuid,uuid[]) is 'Returns the open units of fulfillment orders, as picks without a place.';
+
 CREATE OR REPLACE FUNCTION erp.unsettle_order(order_id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -32263,7 +39360,8 @@ begin
   set code = wanted.code, "position" = wanted."position", stock_state = wanted.stock_state
   where b.id = bin_location_id;
   if present.stock_state = 'sellable' and wanted.stock_state <> 'sellable' then
-    perform ledger.warn_of_bin_state(bin_location_id);
+    perform ledger.warn_of_lost_stock(array(
+      select s.id from ledger.stock_of_bin(bin_location_id) s where s.quantity > 0), '{stock_state}');
   end if;
   return bin_location_id;
 end
@@ -32347,7 +39445,7 @@ declare
 begin
   update erp.product_supplier_configuration c
   set supplier_product_number = wanted.supplier_product_number, min_purchase = wanted.min_purchase,
-    purchase_steps = wanted.purchase_steps,
+    purchase_steps = wanted.purchase_steps, units_per_pack = wanted.units_per_pack,
     delivery_time_days = wanted.delivery_time_days
   where c.id = configuration_id;
   if changes ? 'purchase_prices' then
@@ -32421,6 +39519,32 @@ end
 $function$;
 grant execute on function erp.update_return_order(uuid,jsonb,erp.return_order_line[]) to service_writer;
 comment on function erp.update_return_order(uuid,jsonb,erp.return_order_line[]) is 'Changes the columns of a return in the object, and its lines if they are given. A return without an order can be given one: its lines are then matched by their products, and units that arrived leave the order. Returns its id. User errors NOT_FOUND, NOT_EDITABLE, INVALID_STATE_TRANSITION, OUT_OF_RANGE, and the errors of erp.check_return_lines.';
+
+CREATE OR REPLACE FUNCTION erp.update_stock_container(stock_container_id uuid, changes jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  present erp.stock_container;
+  wanted erp.stock_container;
+begin
+  select * into present from erp.stock_container c where c.id = stock_container_id for no key update;
+  if not found then
+    perform mutation.refuse_missing('container', '{id}');
+  end if;
+  wanted := jsonb_populate_record(present, changes);
+  update erp.stock_container c set number = wanted.number, kind = wanted.kind, sscc = wanted.sscc
+  where c.id = present.id and wanted is distinct from present;
+  return present.id;
+end
+$function$;
+grant execute on function erp.update_stock_container(uuid,jsonb) to service_writer;
+comment on function erp.update_stock_container(uuid,jsonb) is 'Changes code, kind and SSCC of a container, if the object contains them. Returns its id. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.update_supplier_order(supplier_order_id uuid, changes jsonb)
  RETURNS uuid
@@ -33060,6 +40184,7 @@ declare
   matches constant text[] := '{o.product_id = r.product_id and o.number = r.number}';
   named constant jsonb := erp.with_products_by_number(given);
   rows mutation.upsert_row[];
+  turned uuid[];
 begin
   -- Bookings update batches under the lock of their product, which comes first here, too
   perform from erp.product p
@@ -33068,18 +40193,81 @@ begin
       (e ->> 'product_id')::uuid)
     from jsonb_array_elements(named) e))
   order by p.id for no key update;
-  rows := mutation.match_rows('erp.batch', 'batches', named, '{number}', matches);
+  rows := erp.with_holds(mutation.match_rows('erp.batch', 'batches', named, '{number}', matches));
   rows := mutation.with_faults(rows, 'batches', erp.faults_of_batches(rows));
   rows := mutation.with_faults(rows, 'batches',
-    mutation.row_faults('erp.batch', rows, matches) || erp.faults_of_tags(rows));
+    mutation.row_faults('erp.batch', rows, matches) || erp.faults_of_tags(rows)
+    || erp.faults_of_holds(rows));
   rows := mutation.with_faults_of_taken_keys('erp.batch', rows, 'batches', partial);
   perform mutation.require_rows(rows, partial);
+  turned := array(select b.id from unnest(rows) u
+    left join erp.batch b on b.id = u.id and u.errors is null and not (b.is_held or b.is_expired)
+      and u.wanted ->> 'stock_state' <> 'sellable'
+    order by u.line);
   rows := mutation.write_rows('erp.batch', rows);
+  if array_remove(turned, null) <> '{}' then
+    perform ledger.warn_of_hold(turned, 'batches');
+  end if;
   return mutation.with_changes(rows, erp.set_tags('erp.batch_tag', 'batch_id', rows));
 end
 $function$;
 grant execute on function erp.upsert_batches(jsonb,boolean) to service_writer;
 comment on function erp.upsert_batches(jsonb,boolean) is 'Creates and updates batches, with their tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_bin_locations(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  relation constant regclass := 'erp.bin_location';
+  matches constant text[] := '{o.warehouse_id = r.warehouse_id and o.code = r.code}';
+  named constant jsonb := mutation.with_columns(relation, given);
+  rows mutation.upsert_row[];
+  turned uuid[];
+begin
+  -- Warehouses are locked before their bins
+  perform from erp.warehouse w
+  where w.id = any (array(
+    select coalesce((select b.warehouse_id from erp.bin_location b where b.id = (e ->> 'id')::uuid),
+      (e ->> 'warehouse_id')::uuid)
+    from jsonb_array_elements(named) e))
+  order by w.id for key share;
+  rows := mutation.match_rows(relation, 'bin_locations', named, '{code}', matches);
+  rows := mutation.with_faults(rows, 'bin_locations', mutation.faults_of_fields(relation, rows));
+  -- Their goods would be elsewhere without a movement
+  rows := mutation.with_faults(rows, 'bin_locations', (
+    select array_agg(row (u.line, 'NOT_EDITABLE', 'Call binLocationMove: it takes the goods along.',
+      array[case when u.given ? 'warehouse_code' then 'warehouse_code' else 'warehouse_id' end], null
+    )::mutation.row_fault)
+    from unnest(rows) u where not u.is_new and u.wanted -> 'warehouse_id' <> u.present -> 'warehouse_id'));
+  rows := mutation.with_faults(rows, 'bin_locations',
+    mutation.row_faults(relation, rows, matches) || erp.faults_of_tags(rows));
+  rows := mutation.with_faults_of_taken_keys(relation, rows, 'bin_locations', partial);
+  perform mutation.require_rows(rows, partial);
+  turned := array(
+    select u.id from unnest(rows) u
+    where u.errors is null and not u.is_new
+      and (u.wanted ->> 'stock_state' = 'sellable') <> (u.present ->> 'stock_state' = 'sellable'));
+  -- As bookings do: bins, then all their products
+  perform from erp.bin_location b where b.id = any (turned) order by b.id for update;
+  perform ledger.lock(array(
+    select distinct s.product_id from unnest(turned) b cross join ledger.stock_of_bin(b) s
+    where s.quantity <> 0));
+  rows := mutation.write_rows(relation, rows);
+  perform ledger.warn_of_lost_stock(array(
+    select s.id from ledger.stock_of_bin(u.id) s where s.quantity > 0
+  ), mutation.path('bin_locations', u.line, 'stock_state'))
+  from unnest(rows) u where u.id = any (turned) and u.wanted ->> 'stock_state' <> 'sellable';
+  return mutation.with_changes(rows, erp.set_tags('erp.bin_location_tag', 'bin_location_id', rows));
+end
+$function$;
+grant execute on function erp.upsert_bin_locations(jsonb,boolean) to service_writer;
+comment on function erp.upsert_bin_locations(jsonb,boolean) is 'Creates and updates bins, with their tags: the objects in the list, whose fields are named like columns. Returns the outcome of each. Warning STOCK_PROMISED.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_customers(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -33094,8 +40282,10 @@ declare
   rows mutation.upsert_row[];
 begin
   -- By its number, a customer is found who is not imported yet
-  rows := erp.with_terms_of_channel(mutation.match_rows('erp.customer', 'customers', given,
-    '{storefront_id,customer_number}', matches));
+  rows := mutation.match_rows('erp.customer', 'customers', mutation.with_columns('erp.customer', given),
+    '{storefront_id,customer_number}', matches);
+  rows := erp.with_terms_of_channel(mutation.with_faults(rows, 'customers',
+    mutation.faults_of_fields('erp.customer', rows)));
   rows := mutation.with_faults(rows, 'customers',
     mutation.row_faults('erp.customer', rows, matches) || erp.faults_of_tags(rows));
   rows := mutation.with_faults_of_taken_keys('erp.customer', rows, 'customers', partial);
@@ -33106,6 +40296,27 @@ end
 $function$;
 grant execute on function erp.upsert_customers(jsonb,boolean) to service_writer;
 comment on function erp.upsert_customers(jsonb,boolean) is 'Creates and updates customers, with their tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_locations(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  rows mutation.upsert_row[];
+begin
+  rows := mutation.upsert('erp.location', 'locations', given, partial, '{storefront_id,warehouse_id}',
+    '{o.storefront_id = r.storefront_id,o.warehouse_id = r.warehouse_id}');
+  perform mutation.warn(erp.warnings_of_locations(rows));
+  return rows;
+end
+$function$;
+grant execute on function erp.upsert_locations(jsonb,boolean) to service_writer;
+comment on function erp.upsert_locations(jsonb,boolean) is 'Creates and updates locations that orders are fulfilled from. Returns the outcome of each row.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_orders(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -33120,7 +40331,9 @@ declare
   rows mutation.upsert_row[];
   lines mutation.upsert_row[];
 begin
-  rows := mutation.match_rows('erp.sales_order', 'orders', given, '{storefront_id,order_number}', matches);
+  rows := mutation.match_rows('erp.sales_order', 'orders', mutation.with_columns('erp.sales_order', given),
+    '{storefront_id,order_number}', matches);
+  rows := mutation.with_faults(rows, 'orders', mutation.faults_of_fields('erp.sales_order', rows));
   rows := mutation.with_values(rows, (
     select jsonb_object_agg(u.line, case
       when u.is_new then jsonb_build_object('delivery_state', 'open')
@@ -33145,6 +40358,115 @@ $function$;
 grant execute on function erp.upsert_orders(jsonb,boolean) to service_writer;
 comment on function erp.upsert_orders(jsonb,boolean) is 'Creates and updates orders, with their lines and tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
+CREATE OR REPLACE FUNCTION erp.upsert_payment_methods(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN mutation.upsert('erp.payment_method'::regclass, 'payment_methods'::text, given, partial, '{technical_name}'::text[], faults => 'erp.faults_of_payment_methods'::regproc);
+grant execute on function erp.upsert_payment_methods(jsonb,boolean) to service_writer;
+comment on function erp.upsert_payment_methods(jsonb,boolean) is 'Creates and updates payment methods. Returns the outcome of each row.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_product_stock_location_configurations(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  relation constant regclass := 'erp.product_stock_location_configuration';
+  named constant jsonb := (
+    -- A bin that is named by its code has the warehouse in its name only
+    select jsonb_agg(case when e.value ->> 'bin_location_code' is not null
+      then e.value - '{warehouse_id,warehouse_code,@warehouse_code}'::text[] else e.value end order by e.n)
+    from jsonb_array_elements(erp.with_bins_by_code(relation, 'bin_location', given))
+      with ordinality e (value, n)
+  );
+begin
+  perform erp.lock_configurations(relation, 'bin_location', named);
+  return mutation.upsert(relation, 'product_stock_location_configurations', named, partial,
+    '{product_id,warehouse_id,bin_location_id}', array['o.product_id = r.product_id and '
+    '(o.warehouse_id = r.warehouse_id or o.bin_location_id = r.bin_location_id)'],
+    'erp.faults_of_stock_location_configurations');
+end
+$function$;
+grant execute on function erp.upsert_product_stock_location_configurations(jsonb,boolean) to service_writer;
+comment on function erp.upsert_product_stock_location_configurations(jsonb,boolean) is 'Sets when to refill products at single places. Returns the outcome of each row.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_product_supplier_configurations(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  relation constant regclass := 'erp.product_supplier_configuration';
+  list constant text := 'product_supplier_configurations';
+  matches constant text[] := '{o.product_id = r.product_id and o.supplier_id = r.supplier_id}';
+  named constant jsonb := mutation.with_columns(relation, erp.with_currencies(given, 'purchase_prices'));
+  rows mutation.upsert_row[];
+  takers uuid[];
+begin
+  -- Only one supplier of a product is changed at a time, because one of them is the default
+  perform ledger.lock(array(
+    select coalesce((
+      select c.product_id from erp.product_supplier_configuration c where c.id = (e ->> 'id')::uuid
+    ), (e ->> 'product_id')::uuid)
+    from jsonb_array_elements(named) e));
+  rows := mutation.match_rows(relation, list, named, '{product_id,supplier_id}', matches);
+  rows := mutation.with_faults(rows, list, mutation.faults_of_fields(relation, rows));
+  rows := mutation.with_faults(rows, list, mutation.row_faults(relation, rows, matches)
+    || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_default_suppliers(rows));
+  rows := mutation.with_faults_of_taken_keys(relation, rows, list, partial);
+  perform mutation.require_rows(rows, partial);
+  -- New defaults take their place when they have their prices, which the product gets
+  takers := array(
+    select u.id from unnest(rows) u
+    where u.errors is null and u.given -> 'supplier_is_default' = 'true'
+      and u.present -> 'supplier_is_default' is distinct from 'true');
+  rows := mutation.write_rows(relation, mutation.with_values(rows, (
+    select jsonb_object_agg(u.line, jsonb_build_object('supplier_is_default',
+      u.id <> all (takers) and not exists (
+        select from unnest(rows) t
+        where t.id = any (takers) and t.wanted -> 'product_id' = u.wanted -> 'product_id')))
+    from unnest(rows) u where u.wanted -> 'supplier_is_default' = 'true'
+  )));
+  rows := mutation.with_changes(rows, erp.set_prices('erp.product_supplier_price', rows, 'purchase_prices',
+    'product_supplier_configuration_id'));
+  perform erp.make_default_supplier(t) from unnest(takers) t;
+  return mutation.with_changes(rows, takers);
+end
+$function$;
+grant execute on function erp.upsert_product_supplier_configurations(jsonb,boolean) to service_writer;
+comment on function erp.upsert_product_supplier_configurations(jsonb,boolean) is 'Sets how suppliers sell products, with their prices: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_product_warehouse_configurations(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  relation constant regclass := 'erp.product_warehouse_configuration';
+  named constant jsonb := erp.with_bins_by_code(relation, 'default_bin_location', given);
+begin
+  perform erp.lock_configurations(relation, 'default_bin_location', named);
+  return mutation.upsert(relation, 'product_warehouse_configurations', named, partial,
+    '{product_id,warehouse_id}', '{o.product_id = r.product_id and o.warehouse_id = r.warehouse_id}',
+    'erp.faults_of_product_warehouse_configurations');
+end
+$function$;
+grant execute on function erp.upsert_product_warehouse_configurations(jsonb,boolean) to service_writer;
+comment on function erp.upsert_product_warehouse_configurations(jsonb,boolean) is 'Sets how products are kept in warehouses. Returns the outcome of each row.';
+
 CREATE OR REPLACE FUNCTION erp.upsert_products(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
  LANGUAGE plpgsql
@@ -33152,11 +40474,12 @@ CREATE OR REPLACE FUNCTION erp.upsert_products(given jsonb, partial boolean)
 AS $function$
 declare
   matches constant text[] := '{o.product_number = r.product_number}';
+  named constant jsonb := erp.with_currencies(erp.with_currencies(given, 'price'), 'purchase_prices');
   rows mutation.upsert_row[];
   refused integer;
 begin
   rows := erp.with_storefront_variants(erp.with_translations(erp.with_tracking(erp.with_parents(
-    mutation.match_rows('erp.product', 'products', given, '{product_number}', matches)))));
+    mutation.match_rows('erp.product', 'products', named, '{product_number}', matches)))));
   rows := mutation.with_faults(rows, 'products', mutation.row_faults('erp.product', rows, matches)
     || erp.faults_of_products(rows) || erp.faults_of_tracking(rows) || erp.faults_of_prices(rows, 'price')
     || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_translations(rows)
@@ -33178,7 +40501,7 @@ $function$;
 grant execute on function erp.upsert_products(jsonb,boolean) to service_writer;
 comment on function erp.upsert_products(jsonb,boolean) is 'Creates and updates products, with their prices, images and tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
-CREATE OR REPLACE FUNCTION erp.upsert_suppliers(given jsonb, partial boolean)
+CREATE OR REPLACE FUNCTION erp.upsert_quotes(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -33186,15 +40509,66 @@ AS $function$
 declare
   matches constant text[] := '{o.number = r.number}';
   rows mutation.upsert_row[];
+  lines mutation.upsert_row[];
 begin
-  rows := mutation.match_rows('erp.supplier', 'suppliers', given, '{number}', matches);
-  rows := mutation.with_faults(rows, 'suppliers', mutation.row_faults('erp.supplier', rows, matches)
-    || erp.faults_of_addresses(rows));
-  rows := mutation.with_faults_of_taken_keys('erp.supplier', rows, 'suppliers', partial);
+  -- A row without id and number is a new quote. Its number is taken last, because others wait for the range
+  rows := mutation.match_rows('erp.quote', 'quotes', (
+    select jsonb_agg(case when num_nonnulls(e.quote ->> 'id', e.quote ->> 'number') = 0
+      then e.quote || jsonb_build_object('number', 'new ' || gen_random_uuid()) else e.quote end order by e.n)
+    from jsonb_array_elements(mutation.with_columns('erp.quote', upsert_quotes.given))
+      with ordinality e (quote, n)
+  ), '{number}', matches);
+  rows := mutation.with_faults(rows, 'quotes', mutation.faults_of_fields('erp.quote', rows));
+  rows := mutation.with_values(rows, (
+    select jsonb_object_agg(u.line, jsonb_strip_nulls(jsonb_build_object(
+      'tax_status', case when not u.given ? 'tax_status' then 'gross' end,
+      'currency_id', case when not u.given ? 'currency_id' then (
+        select c.currency_id from erp.sales_channel c where c.id = (u.given ->> 'sales_channel_id')::uuid
+      ) end)))
+    from unnest(rows) u where u.is_new));
+  lines := coalesce(
+    erp.match_order_lines(rows, 'erp.quote_line_item', 'quote_id', '{identifier}'), '{}');
+  lines := coalesce(mutation.with_faults(lines, 'line_items',
+    mutation.row_faults('erp.quote_line_item', lines) || erp.faults_of_named_lines(lines, 'quote')), '{}');
+  rows := mutation.with_faults(rows, 'quotes',
+    mutation.row_faults('erp.quote', rows, matches) || erp.faults_of_quotes(rows, lines));
+  rows := mutation.with_faults_of_taken_keys('erp.quote', rows, 'quotes', partial);
   perform mutation.require_rows(rows, partial);
-  return mutation.write_rows('erp.supplier', rows);
+  rows := mutation.with_values(rows, (
+    select jsonb_object_agg(u.line, jsonb_build_object(
+      'number', erp.next_free_number('quote', 'erp.quote', 'number')))
+    from unnest(rows) u
+    where u.errors is null and u.is_new
+      and num_nonnulls((upsert_quotes.given -> (u.line - 1)::integer) ->> 'number') = 0));
+  rows := mutation.write_rows('erp.quote', erp.with_amounts(rows, lines));
+  return mutation.with_changes(rows, erp.write_quote_lines(rows, lines));
 end
 $function$;
+grant execute on function erp.upsert_quotes(jsonb,boolean) to service_writer;
+comment on function erp.upsert_quotes(jsonb,boolean) is 'Creates and updates quotes, with their lines: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_sales_channels(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  rows mutation.upsert_row[] := mutation.upsert('erp.sales_channel', 'sales_channels', given, partial,
+    '{technical_name}', faults => 'erp.faults_of_sales_channels');
+begin
+  return mutation.with_changes(rows, array(
+    select unnest(mutation.set_links(l.links, 'sales_channel_id', l.member, l.field, rows))
+    from erp.lists_of_channels() l));
+end
+$function$;
+grant execute on function erp.upsert_sales_channels(jsonb,boolean) to service_writer;
+comment on function erp.upsert_sales_channels(jsonb,boolean) is 'Creates and updates sales channels, with the countries, currencies and payment methods that they offer, and the groups that customers can ask to join. Returns the outcome of each row.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_suppliers(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN mutation.upsert('erp.supplier'::regclass, 'suppliers'::text, given, partial, '{number}'::text[], faults => 'erp.faults_of_addresses'::regproc);
 grant execute on function erp.upsert_suppliers(jsonb,boolean) to service_writer;
 comment on function erp.upsert_suppliers(jsonb,boolean) is 'Creates and updates suppliers: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
@@ -33220,7 +40594,8 @@ begin
       select jsonb_build_object(min(u.line), jsonb_object_agg(m.mark, true))
       from unnest(rows) u cross join unnest('{is_default,is_default_receiving}'::text[]) m (mark)
       where u.errors is null and not exists (
-        select from unnest(rows) t where t.errors is null and t.wanted ->> m.mark = 'true')));
+        select from unnest(rows) t where t.errors is null and t.wanted ->> m.mark = 'true')
+      having count(*) > 0));
   end if;
   perform erp.hand_over_defaults(u.id, (u.wanted ->> 'is_default')::boolean,
     (u.wanted ->> 'is_default_receiving')::boolean)
@@ -33341,6 +40716,92 @@ $function$;
 grant execute on function erp.warn_of_lines(erp.goods_receipt,uuid[]) to service_writer;
 comment on function erp.warn_of_lines(erp.goods_receipt,uuid[]) is 'Warns about lines of a goods receipt that bring or take back more than their supplier orders account for. The lines are given in the order of the input. Warnings SURPLUS, ORDER_CANCELLED.';
 
+CREATE OR REPLACE FUNCTION erp.warn_of_purchase(supplier_order_id uuid, list text, nths bigint[] DEFAULT NULL::bigint[])
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  warnings jsonb;
+begin
+  select jsonb_agg(w.warning order by w.nth) into warnings
+  from (
+    select i."position" as nth, mutation.user_error('PURCHASE_QUANTITY',
+      format('%s is ordered from %s units on, in multiples of %s.', i.product_number, i.min_purchase,
+        i.purchase_steps),
+      mutation.path(list, coalesce(nths[i."position"], i."position"), 'quantity'),
+      jsonb_build_object('productNumber', i.product_number, 'quantity', i.quantity,
+        'minPurchase', i.min_purchase, 'purchaseSteps', i.purchase_steps))
+    from erp.supplier_order_line_item i
+    where i.supplier_order_id = warn_of_purchase.supplier_order_id
+      and (i.quantity < i.min_purchase or i.quantity % i.purchase_steps <> 0)
+    union all
+    select 0, mutation.user_error('MINIMUM_ORDER_VALUE',
+      format('%s takes orders from %s %s on.', s.name, s.minimum_order_value, c.iso_code), null,
+      jsonb_build_object('supplierOrderNumber', o.number, 'amountNet', o.amount_net,
+        'minimumOrderValue', s.minimum_order_value))
+    from erp.supplier_order o join erp.supplier s on s.id = o.supplier_id
+    join erp.currency c on c.id = o.currency_id
+    where o.id = warn_of_purchase.supplier_order_id and o.amount_net < s.minimum_order_value
+      and c.id = coalesce(s.currency_id,
+        (select d.id from erp.currency d where d.is_default_currency))
+  ) w (nth, warning);
+  perform mutation.warn(warnings);
+  return supplier_order_id;
+end
+$function$;
+grant execute on function erp.warn_of_purchase(uuid,text,bigint[]) to service_writer;
+comment on function erp.warn_of_purchase(uuid,text,bigint[]) is 'Warns about a supplier order: quantities that its supplier does not sell, and less than its minimum order value, in the currency of the supplier. Takes the list of the input that has the lines, and which of them they are if not all in order. Returns the id of the order. Warnings PURCHASE_QUANTITY, MINIMUM_ORDER_VALUE.';
+
+CREATE OR REPLACE FUNCTION erp.warn_of_unplanned(picks ledger.pick[], units ledger.pick[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if (select sum(p.quantity) from unnest(picks) p) = (select sum(u.quantity) from unnest(units) u) then
+    return;
+  end if;
+  perform mutation.warn((
+    select jsonb_agg(mutation.user_error('NOT_PLANNED',
+      format('The warehouse has %s of %s units of product %s free for fulfillment order %s.', x.found,
+        x.wanted, a.product_number, f.number), null,
+      jsonb_build_object('fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || f.id,
+        'productNumber', a.product_number, 'missing', x.wanted - x.found)) order by x.first)
+    from (
+      select p.line_id, p.product_id, p.quantity as wanted, p.ordinality as first,
+        coalesce((select sum(u.quantity) from unnest(units) u where u.line_id = p.line_id), 0) as found
+      from unnest(picks) with ordinality p
+    ) x
+    join erp.product a on a.id = x.product_id
+    join erp.fulfillment_order_line_item l on l.id = x.line_id
+    join erp.fulfillment_order f on f.id = l.fulfillment_order_id
+    where x.found < x.wanted));
+end
+$function$;
+grant execute on function erp.warn_of_unplanned(ledger.pick[],ledger.pick[]) to service_writer;
+comment on function erp.warn_of_unplanned(ledger.pick[],ledger.pick[]) is 'Warns about units of fulfillment orders that no place of the warehouse has: warning NOT_PLANNED.';
+
+CREATE OR REPLACE FUNCTION erp.warnings_of_locations(rows mutation.upsert_row[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_agg(mutation.user_error('FULFILLMENT_ORDERS_OPEN'::text, format('%s fulfillment orders are still open at location %s.'::text, o.count, (u.wanted ->> 'name'::text)), mutation.path('locations'::text, u.line, VARIADIC ARRAY['active'::text]), jsonb_build_object('locationId', ('gid://service/Location/'::text || u.id), 'count', o.count)) ORDER BY u.line) AS jsonb_agg
+    FROM (unnest(warnings_of_locations.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      CROSS JOIN LATERAL ( SELECT count(*) AS count
+            FROM erp.fulfillment_order f
+           WHERE ((f.source_warehouse_location_id = u.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])))) o(count))
+   WHERE ((u.errors IS NULL) AND ((u.wanted ->> 'active'::text) = 'false'::text) AND ((u.present ->> 'active'::text) = 'true'::text) AND (o.count > 0));
+END;
+grant execute on function erp.warnings_of_locations(mutation.upsert_row[]) to service_writer;
+comment on function erp.warnings_of_locations(mutation.upsert_row[]) is 'Warns about locations that become inactive while fulfillment orders are open there.';
+
 CREATE OR REPLACE FUNCTION erp.warnings_of_parents(rows mutation.upsert_row[])
  RETURNS jsonb
  LANGUAGE sql
@@ -33381,16 +40842,79 @@ CREATE OR REPLACE FUNCTION erp.with_amounts(orders mutation.upsert_row[], lines 
 BEGIN ATOMIC
  SELECT mutation.with_values(orders, ( SELECT jsonb_object_agg(o.line, jsonb_build_object('amount_total', a.amount_total, 'amount_net', a.amount_net)) AS jsonb_object_agg
             FROM ((unnest(with_amounts.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
-              JOIN ( SELECT ((l_1.wanted ->> 'order_id'::text))::uuid AS order_id,
+              JOIN ( SELECT (COALESCE((l_1.wanted ->> 'order_id'::text), (l_1.wanted ->> 'quote_id'::text)))::uuid AS order_id,
                      array_agg(((l_1.wanted ->> 'total_price'::text))::numeric) AS prices,
                      array_agg(((l_1.wanted ->> 'tax_rate'::text))::numeric) AS tax_rates
                     FROM unnest(with_amounts.lines) l_1(line, id, is_new, given, present, wanted, is_changed, errors)
-                   GROUP BY ((l_1.wanted ->> 'order_id'::text))::uuid) l ON ((l.order_id = o.id)))
+                   GROUP BY (COALESCE((l_1.wanted ->> 'order_id'::text), (l_1.wanted ->> 'quote_id'::text)))::uuid) l ON ((l.order_id = o.id)))
               CROSS JOIN LATERAL ledger.amounts_of(l.prices, l.tax_rates, (o.wanted ->> 'tax_status'::text)) a(amount_total, amount_net))
            WHERE (o.is_new AND (o.errors IS NULL)))) AS with_values;
 END;
 grant execute on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
-comment on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) is 'Returns the rows of an upsert of orders, new ones with the totals of their lines. So these need not be written, and reported, as a later change of the order.';
+comment on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) is 'Returns the rows of an upsert of orders or quotes, new ones with the totals of their lines. So these need not be written, and reported, as a later change.';
+
+CREATE OR REPLACE FUNCTION erp.with_bins_by_code(relation regclass, field text, given jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  code constant text := field || '_code';
+  result jsonb;
+begin
+  execute format($q$
+    select jsonb_agg(e.value || coalesce((
+      select jsonb_build_object('@' || %1$L, x.id)
+        || case when e.value ? %2$L then '{}' else jsonb_build_object(%2$L, x.id) end
+      from (
+        select case when e.value ->> %1$L is not null then coalesce((
+          select b.id from erp.bin_location b
+          where b.code = e.value ->> %1$L and b.warehouse_id = coalesce((e.value ->> 'warehouse_id')::uuid,
+            (select w.id from erp.warehouse w where w.code = e.value ->> 'warehouse_code'),
+            (select o.warehouse_id from %3$s o where o.id = (e.value ->> 'id')::uuid))
+        ), mutation.nil_id()) end
+      ) x (id)
+      where e.value ? %1$L
+    ), '{}') order by e.n)
+    from jsonb_array_elements($1) with ordinality e (value, n)
+    $q$, code, field || '_id', relation) into result using given;
+  return mutation.with_columns(relation, result);
+end
+$function$;
+grant execute on function erp.with_bins_by_code(regclass,text,jsonb) to service_writer;
+comment on function erp.with_bins_by_code(regclass,text,jsonb) is 'Returns the rows that a caller gave to an upsert of configurations, as mutation.with_columns does, also with the ids of bins that rows name by code within a warehouse.';
+
+CREATE OR REPLACE FUNCTION erp.with_currencies(given jsonb, list text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (NOT (given @? (format('$[*].%s[*].currency_iso_code'::text, list))::jsonpath)) THEN given
+             ELSE ( SELECT jsonb_agg(
+                     CASE
+                         WHEN (jsonb_typeof((e."row" -> with_currencies.list)) <> 'array'::text) THEN e."row"
+                         ELSE (e."row" || jsonb_build_object(with_currencies.list, ( SELECT COALESCE(jsonb_agg((p.price ||
+                                 CASE
+                                     WHEN ((p.price ->> 'currency_iso_code'::text) IS NULL) THEN '{}'::jsonb
+                                     ELSE jsonb_build_object('currency_id', ( SELECT c.id
+                                        FROM erp.currency c
+                                       WHERE (c.iso_code = (p.price ->> 'currency_iso_code'::text))))
+                                 END) ORDER BY p.n), '[]'::jsonb) AS "coalesce"
+                            FROM jsonb_array_elements((e."row" -> with_currencies.list)) WITH ORDINALITY p(price, n))))
+                     END ORDER BY e.n) AS jsonb_agg
+                FROM jsonb_array_elements(with_currencies.given) WITH ORDINALITY e("row", n))
+         END AS jsonb_agg;
+END;
+grant execute on function erp.with_currencies(jsonb,text) to service_writer;
+comment on function erp.with_currencies(jsonb,text) is 'Returns rows of an upsert whose prices in a list have the ids of currencies that they name by code. The id of an unknown code is null.';
 
 CREATE OR REPLACE FUNCTION erp.with_currency_factor(wanted erp.goods_receipt, manual_factor numeric)
  RETURNS erp.goods_receipt
@@ -33415,6 +40939,70 @@ end
 $function$;
 grant execute on function erp.with_currency_factor(erp.goods_receipt,numeric) to service_writer;
 comment on function erp.with_currency_factor(erp.goods_receipt,numeric) is 'Returns the receipt with an exchange rate: the given one, as set manually, or the present one with its origin.';
+
+CREATE OR REPLACE FUNCTION erp.with_holds(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT mutation.with_values(rows, ( SELECT jsonb_object_agg(u.line,
+                 CASE
+                     WHEN ((u.wanted ->> 'stock_state'::text) = 'sellable'::text) THEN '{"held_at": null, "is_held": false, "hold_reason": null}'::jsonb
+                     ELSE '{"is_held": true}'::jsonb
+                 END) AS jsonb_object_agg
+            FROM unnest(with_holds.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE ((u.given ->> 'stock_state'::text) IS NOT NULL))) AS with_values;
+END;
+grant execute on function erp.with_holds(mutation.upsert_row[]) to service_writer;
+comment on function erp.with_holds(mutation.upsert_row[]) is 'Returns the rows of an upsert of batches, with what follows from their state: whether they are held. A sellable batch has no reason.';
+
+CREATE OR REPLACE FUNCTION erp.with_lines_of_batches(stocktake_id uuid, lines uuid[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  gone uuid[];
+  made uuid[];
+begin
+  gone := array(
+    select l.id from erp.stocktake_line l join erp.product p on p.id = l.product_id
+    where l.id = any (lines) and l.batch_id is null and p.is_batch_managed order by l.number);
+  if gone = '{}' then
+    return lines;
+  end if;
+  update erp.stocktake_line l set state = 'cancelled' where l.id = any (gone);
+  with held as (
+    select l.place, l.warehouse_id, l.bin_location_id, l.product_id, b.batch_id, b.quantity,
+      row_number() over (order by l.number, b.batch_id) as nth
+    from erp.stocktake_line l
+    join ledger.stock s on s.product_id = l.product_id and s.place = l.place
+    join ledger.batch_stock b on b.stock_id = s.id and b.quantity <> 0
+    where l.id = any (gone) and not exists (
+      select from erp.stocktake_line o
+      where o.stocktake_id = with_lines_of_batches.stocktake_id and o.place = l.place
+        and o.product_id = l.product_id and o.batch_id = b.batch_id and o.state <> 'cancelled')
+  ), added as (
+    insert into erp.stocktake_line (stocktake_id, number, place, warehouse_id, bin_location_id, product_id,
+      batch_id, expected_quantity)
+    select with_lines_of_batches.stocktake_id, (
+        select max(o.number) from erp.stocktake_line o
+        where o.stocktake_id = with_lines_of_batches.stocktake_id) + h.nth,
+      h.place, h.warehouse_id, h.bin_location_id, h.product_id, h.batch_id, h.quantity
+    from held h order by h.nth
+    returning id
+  )
+  select array_agg(a.id) into made from added a;
+  return array(select l from unnest(lines) l where l <> all (gone)) || coalesce(made, '{}');
+end
+$function$;
+grant execute on function erp.with_lines_of_batches(uuid,uuid[]) to service_writer;
+comment on function erp.with_lines_of_batches(uuid,uuid[]) is 'Returns positions of a stocktake. If a product has come to be kept in batches since, its positions are cancelled, and each batch that lies there becomes a position instead.';
 
 CREATE OR REPLACE FUNCTION erp.with_orders(receipt erp.goods_receipt, order_ids uuid[])
  RETURNS erp.goods_receipt
@@ -33447,18 +41035,21 @@ CREATE OR REPLACE FUNCTION erp.with_parents(rows mutation.upsert_row[])
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT mutation.with_values(rows, ( SELECT jsonb_object_agg(u.line, jsonb_build_object('parent_id', COALESCE(( SELECT r.id
-                    FROM unnest(with_parents.rows) r(line, id, is_new, given, present, wanted, is_changed, errors)
-                   WHERE ((r.wanted ->> 'product_number'::text) = (u.given ->> 'parent_product_number'::text))
-                  LIMIT 1), ( SELECT o.id
-                    FROM erp.product o
-                   WHERE ((o.product_number = (u.given ->> 'parent_product_number'::text)) AND (o.id <> ALL (ARRAY( SELECT r.id
-                            FROM unnest(with_parents.rows) r(line, id, is_new, given, present, wanted, is_changed, errors))))))))) AS jsonb_object_agg
-            FROM unnest(with_parents.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
-           WHERE (u.given ? 'parent_product_number'::text))) AS with_values;
+ SELECT mutation.with_values(rows, ( SELECT jsonb_object_agg(n.line, n.ids) AS jsonb_object_agg
+            FROM ( SELECT u.line,
+                     jsonb_object_agg(f.id, COALESCE(( SELECT r.id
+                            FROM unnest(with_parents.rows) r(line, id, is_new, given, present, wanted, is_changed, errors)
+                           WHERE ((r.wanted ->> 'product_number'::text) = (u.given ->> f.number))
+                          LIMIT 1), ( SELECT o.id
+                            FROM erp.product o
+                           WHERE ((o.product_number = (u.given ->> f.number)) AND (o.id <> ALL (ARRAY( SELECT r.id
+                                    FROM unnest(with_parents.rows) r(line, id, is_new, given, present, wanted, is_changed, errors)))))))) AS ids
+                    FROM (unnest(with_parents.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+                      JOIN ( VALUES ('parent_product_number'::text,'parent_id'::text), ('canonical_product_number'::text,'canonical_product_id'::text)) f(number, id) ON ((u.given ? f.number)))
+                   GROUP BY u.line) n)) AS with_values;
 END;
 grant execute on function erp.with_parents(mutation.upsert_row[]) to service_writer;
-comment on function erp.with_parents(mutation.upsert_row[]) is 'Returns the rows of an upsert of products, with the ids of parents that they name by number.';
+comment on function erp.with_parents(mutation.upsert_row[]) is 'Returns the rows of an upsert of products, with the ids of parents and of canonical products that they name by number.';
 
 CREATE OR REPLACE FUNCTION erp.with_products_by_number(given jsonb)
  RETURNS jsonb
@@ -33619,6 +41210,74 @@ end
 $function$;
 grant execute on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
 comment on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Writes the lines of an upsert of orders, and deletes omitted ones. Returns the orders with a changed line.';
+
+CREATE OR REPLACE FUNCTION erp.write_pick_list(warehouse_id uuid, assignee text, fulfillment_order_ids uuid[], container_ids uuid[], units ledger.pick[])
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  made uuid;
+begin
+  insert into erp.pick_list (number, warehouse_id, assignee)
+  values (erp.next_number('pick_list'), write_pick_list.warehouse_id, write_pick_list.assignee)
+  returning id into made;
+  insert into erp.pick_task (pick_list_id, number, fulfillment_order_id, stock_container_id)
+  select made, o.nth, o.id, container_ids[o.nth]
+  from unnest(fulfillment_order_ids) with ordinality o (id, nth) order by o.nth;
+  update erp.stock_container c set fulfillment_order_id = t.fulfillment_order_id
+  from erp.pick_task t where t.pick_list_id = made and c.id = t.stock_container_id;
+  insert into erp.pick_list_line (pick_list_id, number, pick_task_id, fulfillment_order_line_item_id,
+    product_id, batch_id, bin_location_id, stock_container_id, quantity)
+  select made, row_number() over way, t.id, u.line_id, u.product_id, u.batch_id,
+    case u.place_type when 'bin_location' then b.id end, c.id, u.quantity
+  from unnest(units) with ordinality
+    u (field, line_id, product_id, warehouse_id, quantity, place_type, place, batch_id, nth)
+  join erp.fulfillment_order_line_item l on l.id = u.line_id
+  join erp.pick_task t on t.fulfillment_order_id = l.fulfillment_order_id and t.pick_list_id = made
+  left join erp.stock_container c on c.id = case u.place_type when 'stock_container' then u.place::uuid end
+  left join erp.bin_location b
+    on b.id = case u.place_type when 'bin_location' then u.place::uuid else c.bin_location_id end
+  -- The way through the warehouse, as in ledger.pick_units
+  window way as (order by u.place_type = 'warehouse', b."position" nulls last, coalesce(b.code, c.number),
+    u.product_id,
+    u.batch_id, t.number, u.nth)
+  order by row_number() over way;
+  return made;
+end
+$function$;
+grant execute on function erp.write_pick_list(uuid,text,uuid[],uuid[],ledger.pick[]) to service_writer;
+comment on function erp.write_pick_list(uuid,text,uuid[],uuid[],ledger.pick[]) is 'Writes a pick list of fulfillment orders, each with the container at the same position. Its lines are the units that are found for them, in the order of bins. Returns its id.';
+
+CREATE OR REPLACE FUNCTION erp.write_quote_lines(quotes mutation.upsert_row[], lines mutation.upsert_row[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  kept mutation.upsert_row[] := array(
+    select l from unnest(lines) l join unnest(quotes) q on q.id = (l.wanted ->> 'quote_id')::uuid
+    where q.errors is null order by l.line);
+  gone uuid[];
+begin
+  with deleted as (
+    delete from erp.quote_line_item l
+    where l.quote_id in (select q.id from unnest(quotes) q where q.errors is null and q.given ? 'line_items')
+      and l.id <> all (array(select k.id from unnest(kept) k))
+    returning l.quote_id
+  )
+  select coalesce(array_agg(distinct d.quote_id), '{}') into gone from deleted d;
+  kept := mutation.write_rows('erp.quote_line_item', kept);
+  return gone || array(select (k.wanted ->> 'quote_id')::uuid from unnest(kept) k where k.is_changed);
+end
+$function$;
+grant execute on function erp.write_quote_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
+comment on function erp.write_quote_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Writes the lines of an upsert of quotes, and deletes omitted ones. Returns the quotes with a changed line.';
 
 CREATE OR REPLACE FUNCTION erp.xml_text(value text)
  RETURNS text
@@ -33891,7 +41550,7 @@ alter table events.event enable row level security;
 create policy event_delete_recorder on events.event for delete to service_recorder using (true);
 create policy event_insert_recorder on events.event for insert to service_recorder with check (true);
 create policy event_is_of_a_readable_topic on events.event as restrictive for select to service_api using ((topic = ANY (( SELECT events.readable_topics() AS readable_topics)::text[])));
-create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,bulk_operations:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,products:read,return_orders:read,shipping_labels:read,stocks:read,stocktakes:read,supplier_orders:read,valuation:read}'::text[]) AS has_scope));
+create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,bulk_operations:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,pick_lists:read,products:read,quotes:read,return_orders:read,shipping_labels:read,stocks:read,stocktakes:read,supplier_orders:read,valuation:read,warehouses:read}'::text[]) AS has_scope));
 create policy event_select_delivery on events.event for select to service_delivery using (true);
 create policy event_select_recorder on events.event for select to service_recorder using (true);
 create policy event_select_registrar on events.event for select to service_registrar using (true);
@@ -34302,7 +41961,7 @@ CREATE OR REPLACE FUNCTION events.announce_document_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'document.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Document/' || n.id as id, n.sent as sent, n.static as static, 'gid://service/Order/' || n.order_id as "orderId", n.document_number as "documentNumber", 'gid://service/DocumentType/' || n.document_type_id as "documentTypeId", 'gid://service/Document/' || n.referenced_document_id as "referencedDocumentId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'document.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Document/' || n.id as id, n.sent as sent, n.static as static, 'gid://service/Order/' || n.order_id as "orderId", n.document_number as "documentNumber", 'gid://service/DocumentType/' || n.document_type_id as "documentTypeId", 'gid://service/Document/' || n.referenced_document_id as "referencedDocumentId") d where ((n.order_id is not null))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -34463,6 +42122,38 @@ $function$;
 alter function events.announce_operation_update() owner to service_recorder;
 comment on function events.announce_operation_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of bulk.operation into the outbox.';
 
+CREATE OR REPLACE FUNCTION events.announce_pick_list_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'pick_list.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/PickList/' || n.id as id, n.state as state, n.number as number, to_char(n.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "endedAt", n.assignee as assignee, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "startedAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_pick_list_insert() owner to service_recorder;
+comment on function events.announce_pick_list_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.pick_list into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_pick_list_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'pick_list.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'pick_list.completed' end, case when (n.state is distinct from o.state) and (n.state = 'in_progress') then 'pick_list.started' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.assignee is distinct from o.assignee then 'assignee' end, case when n.started_at is distinct from o.started_at then 'startedAt' end, case when n.ended_at is distinct from o.ended_at then 'endedAt' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/PickList/' || n.id as id, n.state as state, n.number as number, to_char(n.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "endedAt", n.assignee as assignee, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "startedAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId") d where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'in_progress'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_pick_list_update() owner to service_recorder;
+comment on function events.announce_pick_list_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.pick_list into the outbox.';
+
 CREATE OR REPLACE FUNCTION events.announce_product_delete()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -34509,6 +42200,38 @@ end
 $function$;
 alter function events.announce_product_update() owner to service_recorder;
 comment on function events.announce_product_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.product into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_quote_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'quote.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Quote/' || n.id as id, n.state as state, n.number as number, to_char(n.sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "sentAt", n.comment as comment, 'gid://service/Order/' || n.order_id as "orderId", n.revision as revision, n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.tax_status as "taxStatus", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", to_char(n.valid_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "validUntil", n.amount_total as "amountTotal", n.decline_reason as "declineReason", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_quote_insert() owner to service_recorder;
+comment on function events.announce_quote_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.quote into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_quote_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'accepted') then 'quote.accepted' end, case when (n.state is distinct from o.state) and (n.state = 'declined') then 'quote.declined' end, case when (n.state is distinct from o.state) and (n.state = 'expired') then 'quote.expired' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'quote.sent' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.valid_until is distinct from o.valid_until then 'validUntil' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.revision is distinct from o.revision then 'revision' end, case when n.sent_at is distinct from o.sent_at then 'sentAt' end, case when n.decline_reason is distinct from o.decline_reason then 'declineReason' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Quote/' || n.id as id, n.state as state, n.number as number, to_char(n.sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "sentAt", n.comment as comment, 'gid://service/Order/' || n.order_id as "orderId", n.revision as revision, n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.tax_status as "taxStatus", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", to_char(n.valid_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "validUntil", n.amount_total as "amountTotal", n.decline_reason as "declineReason", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId") d where ((n.state is distinct from o.state) and (n.state = 'accepted')) or ((n.state is distinct from o.state) and (n.state = 'declined')) or ((n.state is distinct from o.state) and (n.state = 'expired')) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_quote_update() owner to service_recorder;
+comment on function events.announce_quote_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.quote into the outbox.';
 
 CREATE OR REPLACE FUNCTION events.announce_report_update()
  RETURNS trigger
@@ -34599,7 +42322,7 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'shipping_label.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/ShippingLabel/' || n.id as id, n.type as type, n.state as state, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", n.carrier_name as "carrierName", n.document_url as "documentUrl", n.tracking_url as "trackingUrl", n.tracking_codes as "trackingCodes", n.weight_in_grams as "weightInGrams", 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id as "fulfillmentOrderId", n.carrier_technical_name as "carrierTechnicalName") d where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'shipping_label.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/ShippingLabel/' || n.id as id, n.type as type, n.state as state, n.failure as failure, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", n.carrier_name as "carrierName", n.document_url as "documentUrl", n.tracking_url as "trackingUrl", n.parcel_number as "parcelNumber", n.tracking_codes as "trackingCodes", n.weight_in_grams as "weightInGrams", 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id as "fulfillmentOrderId", n.carrier_technical_name as "carrierTechnicalName") d where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -34616,12 +42339,29 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/ShippingLabel/' || n.id as id, n.type as type, n.state as state, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", n.carrier_name as "carrierName", n.document_url as "documentUrl", n.tracking_url as "trackingUrl", n.tracking_codes as "trackingCodes", n.weight_in_grams as "weightInGrams", 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id as "fulfillmentOrderId", n.carrier_technical_name as "carrierTechnicalName") d where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'shipping_label.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'created') then 'shipping_label.created' end, case when (n.state is distinct from o.state) and (n.state = 'failed') then 'shipping_label.failed' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end, case when n.parcel_number is distinct from o.parcel_number then 'parcelNumber' end, case when n.failure is distinct from o.failure then 'failure' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/ShippingLabel/' || n.id as id, n.type as type, n.state as state, n.failure as failure, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", n.carrier_name as "carrierName", n.document_url as "documentUrl", n.tracking_url as "trackingUrl", n.parcel_number as "parcelNumber", n.tracking_codes as "trackingCodes", n.weight_in_grams as "weightInGrams", 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id as "fulfillmentOrderId", n.carrier_technical_name as "carrierTechnicalName") d where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'created')) or ((n.state is distinct from o.state) and (n.state = 'failed'))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
 alter function events.announce_shipping_label_update() owner to service_recorder;
 comment on function events.announce_shipping_label_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.shipping_label into the outbox.';
+
+CREATE OR REPLACE FUNCTION events.announce_stock_container_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'stock_container.moved'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.sscc is distinct from o.sscc then 'sscc' end, case when n.kind is distinct from o.kind then 'kind' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/StockContainer/' || n.id as id, n.kind as kind, n.sscc as sscc, n.number as number, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", 'gid://service/BinLocation/' || n.bin_location_id as "binLocationId", 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id as "fulfillmentOrderId") d where ((n.warehouse_id is distinct from o.warehouse_id or n.bin_location_id is distinct from o.bin_location_id) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
+alter function events.announce_stock_container_update() owner to service_recorder;
+comment on function events.announce_stock_container_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.stock_container into the outbox.';
 
 CREATE OR REPLACE FUNCTION events.announce_stock_insert()
  RETURNS trigger
@@ -34828,7 +42568,7 @@ BEGIN ATOMIC
              ELSE f.value
          END), '{}'::jsonb))
     FROM (events.topic t
-      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Customer'::text,'buyerReference'::text,'null'::jsonb), ('Customer'::text,'electronicAddress'::text,'null'::jsonb), ('Customer'::text,'electronicAddressScheme'::text,'null'::jsonb), ('Customer'::text,'registrationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('Order'::text,'buyerReference'::text,'null'::jsonb), ('Order'::text,'purchaseOrderNumber'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'reference'::text,'null'::jsonb), ('ReturnOrder'::text,'refusalReason'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
+      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Customer'::text,'buyerReference'::text,'null'::jsonb), ('Customer'::text,'electronicAddress'::text,'null'::jsonb), ('Customer'::text,'electronicAddressScheme'::text,'null'::jsonb), ('Customer'::text,'registrationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('Order'::text,'buyerReference'::text,'null'::jsonb), ('Order'::text,'purchaseOrderNumber'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'reference'::text,'null'::jsonb), ('ReturnOrder'::text,'refusalReason'::text,'null'::jsonb), ('Quote'::text,'comment'::text,'null'::jsonb), ('Quote'::text,'declineReason'::text,'null'::jsonb), ('StockReservation'::text,'reference'::text,'null'::jsonb), ('StockReservation'::text,'note'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
    WHERE (t.name = anonymous_data.topic);
 END;
 comment on function events.anonymous_data(text,uuid,jsonb) is 'Returns the data of an event without what identifies a customer. Data that is anonymous already stays the same.';
@@ -36547,7 +44287,7 @@ BEGIN ATOMIC
  SELECT e.sequence
     FROM (events.topic t
       JOIN events.event e ON ((e.topic = t.name)))
-   WHERE ((t.subject_type = ANY (ARRAY['Customer'::text, 'Order'::text, 'FulfillmentOrder'::text, 'Fulfillment'::text, 'ShippingLabel'::text, 'GoodsReceipt'::text, 'Document'::text])) AND (e.subject_id = ANY (sequences_about.subjects)) AND (e.sequence > sequences_about.after))
+   WHERE ((t.subject_type = ANY (ARRAY['Customer'::text, 'Order'::text, 'FulfillmentOrder'::text, 'Fulfillment'::text, 'ShippingLabel'::text, 'GoodsReceipt'::text, 'Document'::text, 'ReturnOrder'::text, 'StockReservation'::text, 'Quote'::text])) AND (e.subject_id = ANY (sequences_about.subjects)) AND (e.sequence > sequences_about.after))
    ORDER BY e.sequence;
 END;
 comment on function events.sequences_about(uuid[],bigint) is 'Returns the events about subjects that belong to customers, by the index of topics, because most events are about stock.';
@@ -36925,7 +44665,9 @@ create type ledger.line as (
   quantity integer,
   batch_id uuid,
   expected_quantity integer,
-  counted_at timestamp with time zone
+  counted_at timestamp with time zone,
+  source_stock_container_id uuid,
+  destination_stock_container_id uuid
 );
 comment on type ledger.line is 'A line of a mutation of stock. If it has only one place, that is the source; quantity is then a target or, for adjustments, a change.';
 
@@ -36933,7 +44675,8 @@ create type ledger.named_place as (
   line bigint,
   name text,
   warehouse_id uuid,
-  bin_location_id uuid
+  bin_location_id uuid,
+  stock_container_id uuid
 );
 comment on type ledger.named_place is 'A place of a line, with the name of its field in the input.';
 
@@ -37083,7 +44826,9 @@ alter table ledger.booking enable row level security;
 create policy booking_insert_booker on ledger.booking for insert to service_booker with check (true);
 create policy booking_select_api on ledger.booking for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
 create policy booking_select_booker on ledger.booking for select to service_booker using (true);
+create policy booking_select_writer on ledger.booking for select to service_writer using (true);
 grant insert, select on table ledger.booking to service_booker;
+grant select on table ledger.booking to service_writer;
 grant select (id, last_movement_id, booked_at, credential_id, administrator_id, request_id, reference, reason, note) on table ledger.booking to service_api;
 comment on table ledger.booking is 'One row for each call that books movements, which name it. Rows are only ever inserted. They stay when their movements go with a product.';
 comment on column ledger.booking.id is 'Id of the first movement.';
@@ -37258,9 +45003,11 @@ comment on column ledger.movement_sequence.movement_id is 'The movement, which m
 create table ledger.process_type (
   technical_name text not null,
   requires_reason boolean default false not null,
-  constraint process_type_can_require_a_reason CHECK (((NOT requires_reason) OR (technical_name = ANY (ARRAY['api'::text, 'api_incoming'::text, 'api_outgoing'::text, 'api_relocation'::text, 'stocktaking'::text])))),
+  uses text[] default '{}'::text[] not null,
+  constraint process_type_can_require_a_reason CHECK (((NOT requires_reason) OR ((uses && '{incoming,outgoing,count,relocation}'::text[]) AND (technical_name <> 'relocation'::text)))),
   constraint process_type_is_a_machine_name CHECK ((technical_name ~ '^[a-z][a-z0-9_]*$'::text)),
-  constraint process_type_pkey PRIMARY KEY (technical_name)
+  constraint process_type_pkey PRIMARY KEY (technical_name),
+  constraint process_type_uses_are_known CHECK (((uses <@ '{incoming,outgoing,count,relocation,shipping}'::text[]) AND (array_position(uses, NULL::text) IS NULL)))
 );
 CREATE INDEX process_type_requires_reason ON ledger.process_type USING btree (technical_name) WHERE requires_reason;
 alter table ledger.process_type enable row level security;
@@ -37269,8 +45016,10 @@ create policy process_type_select_writer on ledger.process_type for select to se
 grant select on table ledger.process_type to service_ledger;
 grant select on table ledger.process_type to service_writer;
 comment on table ledger.process_type is 'Reasons for movements. An open list: plugins insert their own.';
-comment on column ledger.process_type.requires_reason is 'Whether bookings by this process need a reason. Only stockAdjust, stockSet and stockTransfer can give one.';
-comment on constraint process_type_can_require_a_reason on ledger.process_type is '@internal Only people who write SQL change processes.';
+comment on column ledger.process_type.requires_reason is 'Whether bookings by this process need a reason. Only stockAdjust, stockSet, stockTransfer, stocktakes and imports of stock can give one.';
+comment on column ledger.process_type.uses is 'Uses that calls may name the process for. incoming and outgoing: stockAdjust, by the direction of its lines. count: stockSet. relocation: stockTransfer. shipping: orderShipmentComplete and fulfillmentCreate. Empty for processes that only follow from documents.';
+comment on constraint process_type_can_require_a_reason on ledger.process_type is '@internal Only people who write SQL change processes. Picking books relocations, and knows no reason.';
+comment on constraint process_type_uses_are_known on ledger.process_type is '@internal Only people who write SQL change processes.';
 comment on index ledger.process_type_requires_reason is 'For bookings without a reason: usually it is empty.';
 
 create table ledger.special_stock_location (
@@ -37324,6 +45073,7 @@ END)) NOT ENFORCED,
 ) with (fillfactor=80);
 CREATE INDEX stock_bin_location_id_id_idx ON ledger.stock USING btree (bin_location_id, id) WHERE (bin_location_id IS NOT NULL);
 CREATE INDEX stock_goods_receipt_id_id_idx ON ledger.stock USING btree (goods_receipt_id, id) WHERE (goods_receipt_id IS NOT NULL);
+CREATE INDEX stock_in_places_idx ON ledger.stock USING btree (product_id) WHERE (location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text]));
 CREATE INDEX stock_in_warehouses_idx ON ledger.stock USING btree (product_id) WHERE (location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text]));
 CREATE INDEX stock_order_id_id_idx ON ledger.stock USING btree (order_id, id) WHERE (order_id IS NOT NULL);
 CREATE INDEX stock_product_id_id_idx ON ledger.stock USING btree (product_id, id);
@@ -37369,6 +45119,7 @@ comment on column ledger.stock.stock_container_id is 'Stock container that the s
 comment on column ledger.stock.special_stock_location_technical_name is 'Special place that the stock is booked against, for example stock_correction.';
 comment on constraint stock_place_follows on ledger.stock is '@internal
 @keeps place';
+comment on index ledger.stock_in_places_idx is 'For picks, promises and batches: where a product lies, without the thousands of orders that have it.';
 comment on index ledger.stock_in_warehouses_idx is 'For picking: a product may have stock in thousands of orders, and in a dozen bins.';
 
 create table ledger.stock_count (
@@ -37486,7 +45237,7 @@ CREATE TRIGGER check_references_of_new AFTER INSERT ON ledger.stock_movement REF
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON ledger.stock_movement FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON ledger.stock_movement REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_figures();
-CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::text) AND (new.process_type_technical_name = ANY (ARRAY['api'::text, 'stocktaking'::text])))) EXECUTE FUNCTION ledger.keep_count();
+CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::name) AND ((new.process_type_technical_name = ANY (ARRAY['api'::text, 'stocktaking'::text])) OR (new.source_special_stock_location_technical_name = 'count_correction'::text) OR (new.destination_special_stock_location_technical_name = 'count_correction'::text)))) EXECUTE FUNCTION ledger.keep_count();
 CREATE TRIGGER stock_movement_names_its_places BEFORE INSERT ON ledger.stock_movement FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.require_movement_places();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity, source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id, destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name, comment, microseconds ON ledger.stock_movement FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement();
 alter table ledger.stock_movement enable row level security;
@@ -37791,7 +45542,9 @@ create view ledger.past_leg with (security_invoker=true) as
     COALESCE(f.place, p.place, f.location_type_technical_name) AS place,
     COALESCE(p.warehouse_id, f.warehouse_id, ( SELECT b.warehouse_id
            FROM erp.bin_location b
-          WHERE b.id = f.bin_location_id)) AS warehouse_id,
+          WHERE b.id = f.bin_location_id), ( SELECT c.warehouse_id
+           FROM erp.stock_container c
+          WHERE c.id = f.stock_container_id)) AS warehouse_id,
     f.bin_location_id,
         CASE
             WHEN f.place IS NULL THEN p.code
@@ -37812,7 +45565,7 @@ create view ledger.past_leg with (security_invoker=true) as
 grant select on view ledger.past_leg to service_ledger;
 grant select on view ledger.past_leg to service_recorder;
 grant select on view ledger.past_leg to service_writer;
-comment on view ledger.past_leg is 'Arrivals, and negative departures, of goods at physical places: not at orders and special places. The column place keeps the key of a deleted place, and former_code its code. The key is its kind if it was deleted before ledger.former_place existed. The column warehouse_id is the warehouse in which a bin stood then. The column moment is when it happened: the moment of the count that a correction follows from, else the moment of the booking. It is never later than booked_at. The column sequence is null until the movement is numbered.';
+comment on view ledger.past_leg is 'Arrivals, and negative departures, of goods at physical places: not at orders and special places. The column place keeps the key of a deleted place, and former_code its code. The key is its kind if it was deleted before ledger.former_place existed. The column warehouse_id is the warehouse in which a bin or a container stood then. The column moment is when it happened: the moment of the count that a correction follows from, else the moment of the booking. It is never later than booked_at. The column sequence is null until the movement is numbered.';
 
 create view ledger.proof with (security_invoker=true) as
  WITH balance AS (
@@ -37832,6 +45585,13 @@ create view ledger.proof with (security_invoker=true) as
             bin_location.warehouse_id,
             bin_location.stock_state = 'sellable'::text
            FROM erp.bin_location
+        UNION ALL
+         SELECT c.id::text AS id,
+            t.warehouse_id,
+            t.is_sellable
+           FROM erp.stock_container c
+             CROSS JOIN LATERAL ledger.site(NULL::uuid, NULL::uuid, c.id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code)
+          WHERE t.warehouse_id IS NOT NULL
         ), held AS (
          SELECT b.product_id,
             p.warehouse_id,
@@ -37914,11 +45674,12 @@ create view ledger.proof with (security_invoker=true) as
         ), batch_flow AS (
          SELECT b.batch_id,
             s.id AS stock_id,
-            (f.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text])) AND f.place IS NOT NULL AS is_held,
+            p.place IS NOT NULL AS is_held,
             f.direction * b.quantity AS quantity
            FROM ledger.stock_movement_batch b
              JOIN ledger.flow f ON f.movement_id = b.stock_movement_id
              LEFT JOIN ledger.stock s ON s.product_id = f.product_id AND s.place = f.place
+             LEFT JOIN building p ON p.place = f.place
           WHERE f.location_type_technical_name <> 'special_stock_location'::text
         ), batch_in_place AS (
          SELECT batch_flow.stock_id,
@@ -38261,6 +46022,13 @@ create view ledger.proof with (security_invoker=true) as
           WHERE m.booking_id IS NOT NULL
           GROUP BY m.booking_id
         UNION ALL
+         SELECT 'stock_container.warehouse_id'::text,
+            c.id::text AS id,
+            c.warehouse_id::text AS warehouse_id,
+            b.warehouse_id::text AS warehouse_id
+           FROM erp.stock_container c
+             JOIN erp.bin_location b ON b.id = c.bin_location_id
+        UNION ALL
          SELECT b.rule,
             b.id,
             'broken'::text,
@@ -38367,7 +46135,7 @@ create view ledger.stocktake_proof with (security_invoker=true) as
   WHERE stored IS DISTINCT FROM expected;
 comment on view ledger.stocktake_proof is 'Figures of stocktakes that differ from their counts and movements. Part of ledger.proof.';
 
-CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text, process text DEFAULT NULL::text)
  RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -38377,20 +46145,30 @@ CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text, r
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  drafts ledger.draft[];
 begin
   perform ledger.prepare(lines, 'adjust');
-  return ledger.book(array(
+  drafts := array(
     select ledger.adjustment_of(mutation.path('lines', l.ordinality, 'delta'), l.product_id, l.quantity,
       l.batch_id, p.type, p.place)
     from unnest(lines) with ordinality l
-    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id) p
     order by l.ordinality
-  ), note, '{}', reference, reason);
+  );
+  if process is not null then
+    perform ledger.check_process(process, array(
+      select case when l.quantity > 0 then 'incoming' else 'outgoing' end
+      from unnest(lines) l group by 1 order by 1));
+    drafts := ledger.by_process(drafts, process, process, false);
+  end if;
+  return ledger.book(drafts, note, '{}', reference, reason);
 end
 $function$;
-alter function ledger.adjust_stock(ledger.line[],text,text,text) owner to service_ledger;
-grant execute on function ledger.adjust_stock(ledger.line[],text,text,text) to service_writer;
-comment on function ledger.adjust_stock(ledger.line[],text,text,text) is 'Adjusts stock: books additions and removals against stock_correction.';
+alter function ledger.adjust_stock(ledger.line[],text,text,text,text) owner to service_ledger;
+grant execute on function ledger.adjust_stock(ledger.line[],text,text,text,text) to service_writer;
+comment on function ledger.adjust_stock(ledger.line[],text,text,text,text) is 'Adjusts stock: books additions and removals against stock_correction, by a process that the call names or by api_incoming and api_outgoing.';
 
 CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, delta integer, batch_id uuid, place_type text, place text, is_count boolean DEFAULT false)
  RETURNS ledger.draft
@@ -38524,7 +46302,8 @@ begin
     where case when batch_quantity_as_of.place is not null then x.place = batch_quantity_as_of.place
       when batch_quantity_as_of.warehouse_id is not null
         then x.warehouse_id = batch_quantity_as_of.warehouse_id
-      else x.location_type in ('warehouse', 'bin_location') end
+      else x.location_type in ('warehouse', 'bin_location')
+        or x.location_type = 'stock_container' and x.warehouse_id is not null end
   );
 end
 $function$;
@@ -38585,6 +46364,7 @@ begin
     perform ledger.write_batches(drafts, written.movement_ids);
     perform ledger.carry_counts(w.stock_ids, w.batch_id) from ledger.write_batch_figures(legs) w;
   end if;
+  perform ledger.warn_of_picks(drafts);
   return row (written.movement_ids, array(
     select c.stock_id from unnest(seen.changes) c where c.place_type <> 'special_stock_location'
   ))::ledger.booked;
@@ -38824,6 +46604,14 @@ end
 $function$;
 comment on function ledger.broken_rules() is 'Returns rows that break a check or a foreign key that is declared as not enforced (api_meta.derive_rules, api_meta.derive_references), with the name of that constraint.';
 
+CREATE OR REPLACE FUNCTION ledger.by_process(drafts ledger.draft[], arriving text, leaving text, is_count boolean)
+ RETURNS ledger.draft[]
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ARRAY(SELECT ROW(d.field, d.product_id, d.quantity, d.batch_id, d.source_type, CASE WHEN (d.source_type = 'special_stock_location'::text) THEN p.special ELSE d.source END, d.destination_type, CASE WHEN (d.destination_type = 'special_stock_location'::text) THEN p.special ELSE d.destination END, p.process)::ledger.draft AS "row" FROM ((unnest(by_process.drafts) WITH ORDINALITY d(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, process, ordinality) CROSS JOIN LATERAL (SELECT CASE WHEN (d.source_type = 'special_stock_location'::text) THEN by_process.arriving ELSE by_process.leaving END AS leaving) n(process)) CROSS JOIN LATERAL (SELECT n.process, CASE WHEN (by_process.is_count AND (NOT ledger.is_count(n.process, 'stock_correction'::text, NULL::text))) THEN 'count_correction'::text ELSE 'stock_correction'::text END AS "case") p(process, special)) ORDER BY d.ordinality);
+grant execute on function ledger.by_process(ledger.draft[],text,text,boolean) to service_ledger;
+comment on function ledger.by_process(ledger.draft[],text,text,boolean) is 'Returns drafts of stockAdjust, stockSet or stockTransfer with other processes: one for units that arrive from stock_correction, one for all others. Corrections by counts of a process that does not stand for counts alone are booked against count_correction, so that they stay recognizable as counts.';
+
 CREATE OR REPLACE FUNCTION ledger.carry_counts(stock_ids uuid[], batch_id uuid)
  RETURNS void
  LANGUAGE sql
@@ -39027,6 +46815,37 @@ END;
 grant execute on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) to service_booker;
 comment on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) is 'Returns how much a booking, and the changes that accompany it, change the figures of each product: by warehouse, and without a warehouse.';
 
+CREATE OR REPLACE FUNCTION ledger.check_containers(places ledger.named_place[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(
+    case when c.fulfillment_order_id is not null then mutation.user_error('PICKED_FOR_ORDER',
+      format('What is in container %s was picked for fulfillment order %s.', c.number, f.number),
+      mutation.path('lines', p.line) || array[p.name, 'stock_container_id'], jsonb_build_object(
+        'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || f.id, 'number', f.number))
+    else mutation.user_error('INVALID',
+      format('Container %s is in no warehouse: it can only be emptied, by stockTransfer.', c.number),
+      mutation.path('lines', p.line) || array[p.name, 'stock_container_id']) end
+    order by p.line, p.name)
+  into errors
+  from unnest(places) p join erp.stock_container c on c.id = p.stock_container_id
+  left join erp.fulfillment_order f on f.id = c.fulfillment_order_id
+  where c.fulfillment_order_id is not null or c.warehouse_id is null and p.name <> 'source';
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.check_containers(ledger.named_place[]) to service_ledger;
+comment on function ledger.check_containers(ledger.named_place[]) is 'Refuses containers of a mutation of stock: those with units that are picked for a fulfillment order, and those in no warehouse, which can only be emptied. The containers are locked. User errors PICKED_FOR_ORDER, INVALID.';
+
 CREATE OR REPLACE FUNCTION ledger.check_expectations(lines ledger.line[])
  RETURNS void
  LANGUAGE plpgsql
@@ -39042,7 +46861,8 @@ begin
   into errors
   from unnest(lines) with ordinality l
   cross join lateral ledger.quantity_at(
-    l.product_id, coalesce(l.source_warehouse_id, l.source_bin_location_id)::text, l.batch_id
+    l.product_id, coalesce(l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id)::text, l.batch_id
   ) q (quantity)
   where l.expected_quantity <> q.quantity;
   perform mutation.refuse(errors);
@@ -39076,18 +46896,21 @@ begin
     select l.ordinality, 'OUT_OF_RANGE', 'This moment is in the future.', '{counted_at}'
     from unnest(lines) with ordinality l where l.counted_at > ledger.moment()
     union all
-    select p.line, 'INVALID', 'Name either a warehouse or a bin.', array[p.name]
-    from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
+    select p.line, 'INVALID', 'Name either a warehouse, a bin or a container.', array[p.name]
+    from unnest(places) p
+    where num_nonnulls(p.warehouse_id, p.bin_location_id, p.stock_container_id) <> 1
     union all
     select l.ordinality, 'INVALID', 'Source and destination are the same place.', '{destination}'
     from unnest(lines) with ordinality l
     where l.source_warehouse_id = l.destination_warehouse_id
       or l.source_bin_location_id = l.destination_bin_location_id
+      or l.source_stock_container_id = l.destination_stock_container_id
     union all
     select l.ordinality, 'NOT_UNIQUE', 'An earlier line sets the same stock.', '{}'
     from (
       select l.*, row_number() over (
-        partition by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id
+        partition by l.product_id, l.source_warehouse_id, l.source_bin_location_id,
+          l.source_stock_container_id, l.batch_id
         order by l.ordinality) as nth
       from unnest(lines) with ordinality l
     ) l where operation = 'set' and l.nth > 1
@@ -39097,6 +46920,37 @@ end
 $function$;
 grant execute on function ledger.check_form(ledger.line[],ledger.named_place[],text) to service_ledger;
 comment on function ledger.check_form(ledger.line[],ledger.named_place[],text) is 'Refuses lines of a mutation of stock that are invalid by themselves. User errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION ledger.check_process(process text, uses text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present constant text[] := (select t.uses from ledger.process_type t where t.technical_name = process);
+  missing constant text := (
+    select u.use from unnest(uses) with ordinality u (use, nth) where u.use <> all (coalesce(present, '{}'))
+    order by u.nth limit 1);
+  fitting text[];
+begin
+  if process is null or missing is null then
+    return;
+  end if;
+  fitting := array(
+    select t.technical_name from ledger.process_type t where missing = any (t.uses)
+    order by t.technical_name limit 50);
+  perform mutation.refuse(case when present is null then 'NOT_FOUND' else 'INVALID' end,
+    format(case when present is null then 'There is no process %s. For %s there are %s.'
+      else 'The process %s does not fit. For %s there are %s.' end,
+      process, case missing when 'incoming' then 'units that come in' when 'outgoing' then 'units that go out'
+        when 'count' then 'counts' when 'relocation' then 'transfers' else 'shipments' end,
+      coalesce(nullif(array_to_string(fitting, ', '), ''), 'none')),
+    '{process_type}', jsonb_build_object('fitting', fitting));
+end
+$function$;
+grant execute on function ledger.check_process(text,text[]) to service_ledger;
+grant execute on function ledger.check_process(text,text[]) to service_writer;
+comment on function ledger.check_process(text,text[]) is 'Refuses a process that a call names, unless it has all these uses of ledger.process_type. The details list up to 50 that fit. Null is the process of the call itself. User errors NOT_FOUND, INVALID.';
 
 CREATE OR REPLACE FUNCTION ledger.check_reason(reason text, drafts ledger.draft[])
  RETURNS void
@@ -39146,6 +47000,11 @@ begin
     from unnest(places) p
     where p.bin_location_id is not null
       and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
+    union all
+    select p.line, 'NOT_FOUND', 'There is no such container.', array[p.name, 'stock_container_id']
+    from unnest(places) p
+    where p.stock_container_id is not null
+      and not exists (select from erp.stock_container c where c.id = p.stock_container_id)
     union all
     select l.ordinality, 'NOT_FOUND', 'There is no such batch.', '{batch_id}'
     from unnest(lines) with ordinality l
@@ -39520,16 +47379,18 @@ declare
   warnings jsonb;
 begin
   parents := erp.those_with_variants(array(
-    select d.product_id from unnest(drafts) d where d.destination_type in ('warehouse', 'bin_location')));
+    select d.product_id from unnest(drafts) d
+    where d.destination_type in ('warehouse', 'bin_location', 'stock_container')));
   if parents = '{}' then
     return;
   end if;
 
   with concerned as (
     select d.ordinality, d.field, p.product_number,
-      d.source_type = 'special_stock_location' and d.process in ('api', 'api_incoming') as is_refused
+      d.source_type = 'special_stock_location' and d.process <> 'stocktaking' as is_refused
     from unnest(drafts) with ordinality d join erp.product p on p.id = d.product_id
-    where d.destination_type in ('warehouse', 'bin_location') and d.product_id = any (parents)
+    where d.destination_type in ('warehouse', 'bin_location', 'stock_container')
+      and d.product_id = any (parents)
   )
   select
     jsonb_agg(mutation.user_error('PRODUCT_HAS_VARIANTS',
@@ -39716,7 +47577,7 @@ CREATE OR REPLACE FUNCTION ledger.epcis_step(source_type text, destination_type 
  RETURNS text[]
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (destination_type = 'order'::text) THEN ARRAY['shipping'::text, 'OBSERVE'::text, 'in_transit'::text] WHEN ((source_type = 'order'::text) AND (process = 'cancelled_fulfillment'::text)) THEN ARRAY['void_shipping'::text, 'OBSERVE'::text] WHEN (source_type = ANY (ARRAY['order'::text, 'return_order'::text])) THEN ARRAY['receiving'::text, 'OBSERVE'::text, 'returned'::text] WHEN ((source_type = 'special_stock_location'::text) AND (destination_type = 'goods_receipt'::text)) THEN ARRAY['receiving'::text, 'OBSERVE'::text, 'in_progress'::text] WHEN ((source_type = 'special_stock_location'::text) AND (special = ANY (ARRAY['initialization'::text, 'import'::text, 'stock_correction'::text]))) THEN ARRAY['stock_taking'::text, 'OBSERVE'::text, 'available'::text] WHEN ((source_type = 'goods_receipt'::text) AND (special = 'stock_correction'::text)) THEN ARRAY['destroying'::text, 'DELETE'::text, 'destroyed'::text] WHEN ((source_type = 'goods_receipt'::text) AND (special IS NOT NULL)) THEN ARRAY['shipping'::text, 'OBSERVE'::text, 'returned'::text] WHEN ((destination_type = 'special_stock_location'::text) AND (special = ANY (ARRAY['import'::text, 'stock_correction'::text]))) THEN ARRAY['stock_taking'::text, 'OBSERVE'::text, 'unknown'::text] WHEN (special IS NOT NULL) THEN ARRAY['other'::text, 'OBSERVE'::text] ELSE ARRAY['storing'::text, 'OBSERVE'::text] END;
+RETURN CASE WHEN (destination_type = 'order'::text) THEN ARRAY['shipping'::text, 'OBSERVE'::text, 'in_transit'::text] WHEN ((source_type = 'order'::text) AND (process = 'cancelled_fulfillment'::text)) THEN ARRAY['void_shipping'::text, 'OBSERVE'::text] WHEN (source_type = ANY (ARRAY['order'::text, 'return_order'::text])) THEN ARRAY['receiving'::text, 'OBSERVE'::text, 'returned'::text] WHEN ((source_type = 'special_stock_location'::text) AND (destination_type = 'goods_receipt'::text)) THEN ARRAY['receiving'::text, 'OBSERVE'::text, 'in_progress'::text] WHEN ((source_type = 'special_stock_location'::text) AND (special = ANY (ARRAY['initialization'::text, 'import'::text, 'stock_correction'::text, 'count_correction'::text]))) THEN ARRAY['stock_taking'::text, 'OBSERVE'::text, 'available'::text] WHEN ((source_type = 'goods_receipt'::text) AND (special = 'stock_correction'::text)) THEN ARRAY['destroying'::text, 'DELETE'::text, 'destroyed'::text] WHEN ((source_type = 'goods_receipt'::text) AND (special IS NOT NULL)) THEN ARRAY['shipping'::text, 'OBSERVE'::text, 'returned'::text] WHEN ((destination_type = 'special_stock_location'::text) AND (special = ANY (ARRAY['import'::text, 'stock_correction'::text, 'count_correction'::text]))) THEN ARRAY['stock_taking'::text, 'OBSERVE'::text, 'unknown'::text] WHEN (special IS NOT NULL) THEN ARRAY['other'::text, 'OBSERVE'::text] ELSE ARRAY['storing'::text, 'OBSERVE'::text] END;
 grant execute on function ledger.epcis_step(text,text,text,text) to service_api;
 comment on function ledger.epcis_step(text,text,text,text) is 'Returns bizStep, action and disposition of the event of EPCIS for a movement. They follow from the kinds of its places, its special place and its process.';
 
@@ -39784,11 +47645,9 @@ begin
   -- lets the booking fail, for its stock can't be opened
   left join erp.product p on p.id = g.product_id and g.leaves
   left join ledger.stock s on s.product_id = g.product_id and s.place = g.place
-  left join erp.bin_location b on b.id = case g.place_type when 'bin_location' then g.place::uuid end
-  left join erp.warehouse w
-    on w.id = case g.place_type when 'warehouse' then g.place::uuid else b.warehouse_id end
-  cross join lateral (
-    select case when b.stock_state <> 'sellable' then g.change else g.on_hold end) u (on_hold);
+  cross join lateral ledger.site_of(g.place_type, g.place) t
+  left join erp.warehouse w on w.id = t.warehouse_id
+  cross join lateral (select case when t.is_sellable then g.on_hold else g.change end) u (on_hold);
 end
 $function$;
 grant execute on function ledger.examine(ledger.leg[]) to service_ledger;
@@ -39942,6 +47801,24 @@ alter function ledger.follow_states(uuid[]) owner to service_ledger;
 grant execute on function ledger.follow_states(uuid[]) to service_writer;
 comment on function ledger.follow_states(uuid[]) is 'Updates promised units after a shipment changed the state of fulfillment orders that have units left. Promises end if it closed them, because their order lines were deleted; promises begin if an added transition opened them. Only for erp.ship.';
 
+CREATE OR REPLACE FUNCTION ledger.free_containers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  update erp.stock_container c set fulfillment_order_id = null where c.fulfillment_order_id = new.id;
+  return null;
+end
+$function$;
+alter function ledger.free_containers() owner to service_ledger;
+comment on function ledger.free_containers() is 'Trigger after a fulfillment order was closed or cancelled: units that were picked for it are free again.';
+
 CREATE OR REPLACE FUNCTION ledger.free_units(line ledger.reservation_line)
  RETURNS bigint[]
  LANGUAGE plpgsql
@@ -39962,21 +47839,24 @@ begin
       - coalesce((
         select sum(r.open_quantity) from erp.stock_reservation r
         where r.bin_location_id = line.bin_location_id and r.product_id = line.product_id
-          and r.open_quantity > 0), 0);
+          and r.open_quantity > 0), 0)
+      - ledger.planned_units(line.product_id, line.warehouse_id, line.bin_location_id, null);
   end if;
   if line.batch_id is not null then
     free[4] := ledger.sellable_units(line.product_id, line.warehouse_id, null, line.batch_id)
       - coalesce((
         select sum(r.open_quantity) from erp.stock_reservation r
         where r.batch_id = line.batch_id and r.product_id = line.product_id
-          and r.warehouse_id = line.warehouse_id and r.open_quantity > 0), 0);
+          and r.warehouse_id = line.warehouse_id and r.open_quantity > 0), 0)
+      - ledger.planned_units(line.product_id, line.warehouse_id, null, line.batch_id);
   end if;
   if line.bin_location_id is not null and line.batch_id is not null then
     free[5] := ledger.sellable_units(line.product_id, line.warehouse_id, line.bin_location_id, line.batch_id)
       - coalesce((
         select sum(r.open_quantity) from erp.stock_reservation r
         where r.batch_id = line.batch_id and r.product_id = line.product_id
-          and r.bin_location_id = line.bin_location_id and r.open_quantity > 0), 0);
+          and r.bin_location_id = line.bin_location_id and r.open_quantity > 0), 0)
+      - ledger.planned_units(line.product_id, line.warehouse_id, line.bin_location_id, line.batch_id);
   end if;
   return free;
 end
@@ -39988,18 +47868,18 @@ CREATE OR REPLACE FUNCTION ledger.is_count(process text, source_special text, de
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN COALESCE(((process = ANY (ARRAY['api'::text, 'stocktaking'::text])) AND ((source_special = 'stock_correction'::text) OR (destination_special = 'stock_correction'::text))), false);
+RETURN COALESCE((((process = ANY (ARRAY['api'::text, 'stocktaking'::text])) AND ((source_special = 'stock_correction'::text) OR (destination_special = 'stock_correction'::text))) OR (source_special = 'count_correction'::text) OR (destination_special = 'count_correction'::text)), false);
 grant execute on function ledger.is_count(text,text,text) to service_booker;
 grant execute on function ledger.is_count(text,text,text) to service_ledger;
 grant execute on function ledger.is_count(text,text,text) to service_recorder;
 grant execute on function ledger.is_count(text,text,text) to service_writer;
-comment on function ledger.is_count(text,text,text) is 'Whether a movement of this process, between these special places if any, corrects the ledger after a count. Then no goods moved.';
+comment on function ledger.is_count(text,text,text) is 'Whether a movement of this process, between these special places if any, corrects the ledger after a count. Then no goods moved. Counts of processes that book other things, too, have a special place of their own.';
 
 CREATE OR REPLACE FUNCTION ledger.is_malformed(l ledger.line, operation text)
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > ledger.moment_of_statement()));
+RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id, (l).destination_stock_container_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id, (l).source_stock_container_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).source_stock_container_id = (l).destination_stock_container_id) OR ((l).counted_at > ledger.moment_of_statement()));
 grant execute on function ledger.is_malformed(ledger.line,text) to service_ledger;
 grant execute on function ledger.is_malformed(ledger.line,text) to service_writer;
 comment on function ledger.is_malformed(ledger.line,text) is 'Whether ledger.check_form finds a fault in a line; a cheap test, because faults are rare.';
@@ -40016,7 +47896,8 @@ begin
   return exists (select from unnest(lines) l where ledger.is_malformed(l, operation))
     or operation = 'set' and exists (
       select from unnest(lines) l
-      group by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id having count(*) > 1);
+      group by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.source_stock_container_id,
+        l.batch_id having count(*) > 1);
 end
 $function$;
 grant execute on function ledger.is_malformed(ledger.line[],text) to service_ledger;
@@ -40052,11 +47933,10 @@ begin
     select row (w.id, l.product_id, l.change)::ledger.change
     from unnest(legs) l
     join erp.batch b on b.id = l.batch_id and (b.is_held or b.is_expired)
-    left join erp.bin_location p on p.id = case l.place_type when 'bin_location' then l.place::uuid end
-    join erp.warehouse w
-      on w.id = case l.place_type when 'warehouse' then l.place::uuid else p.warehouse_id end
+    cross join lateral ledger.site_of(l.place_type, l.place) t
+    join erp.warehouse w on w.id = t.warehouse_id
     -- Elsewhere the movement was counted, whatever its batch
-    where coalesce(p.stock_state, 'sellable') = 'sellable'
+    where t.is_sellable
   ));
   return null;
 end
@@ -40082,19 +47962,14 @@ begin
     return new;
   end if;
   perform ledger.lock(array(
-    select s.product_id from ledger.stock s where s.bin_location_id = new.id and s.quantity <> 0));
-  perform ledger.change_held_stock(array(
-    select row (new.warehouse_id, s.product_id,
-      case when new.stock_state = 'sellable' then -1 else 1 end * (s.quantity - coalesce((
-        select sum(u.quantity) from ledger.batch_stock u join erp.batch b on b.id = u.batch_id
-        where u.stock_id = s.id and (b.is_held or b.is_expired)), 0)))::ledger.change
-    from ledger.stock s where s.bin_location_id = new.id and s.quantity <> 0
-  ));
+    select distinct s.product_id from ledger.stock_of_bin(new.id) s where s.quantity <> 0));
+  perform ledger.turn_stock(new.warehouse_id, array(select s.id from ledger.stock_of_bin(new.id) s),
+    new.stock_state = 'sellable');
   return null;
 end
 $function$;
 alter function ledger.keep_bin_state() owner to service_ledger;
-comment on function ledger.keep_bin_state() is 'Triggers before and after a bin begins or ceases to be sellable: updates the held stock of its warehouse, and what its products have that is not for sale. Units of batches that are not sellable count already.';
+comment on function ledger.keep_bin_state() is 'Triggers before and after a bin begins or ceases to be sellable: updates the held stock of its warehouse, and what its products have that is not for sale. Containers in the bin change with it.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_booker()
  RETURNS trigger
@@ -40136,6 +48011,67 @@ end
 $function$;
 alter function ledger.keep_cancellations() owner to service_ledger;
 comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a cancellation invoice cancels the invoice that it refers to. An invoice is taken back once, by a cancellation invoice or by credit notes, which together credit at most its total. User error INVALID.';
+
+CREATE OR REPLACE FUNCTION ledger.keep_container_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  bins constant uuid[] := array_remove(array[new.bin_location_id,
+    case when tg_op = 'UPDATE' then old.bin_location_id end], null);
+  stocks uuid[] := '{}';
+  was_sellable boolean;
+  is_sellable boolean;
+begin
+  if tg_op = 'UPDATE' and (old.warehouse_id, old.bin_location_id)
+    is distinct from (new.warehouse_id, new.bin_location_id)
+    or new.fulfillment_order_id is not null then
+    -- Waits for bookings that use the old place; later ones wait for this change
+    perform from erp.stock_container c where c.id = new.id for update;
+  end if;
+  if tg_op = 'UPDATE' and old.warehouse_id is distinct from new.warehouse_id
+    and exists (select from ledger.stock s where s.stock_container_id = new.id) then
+    perform mutation.refuse('NOT_EDITABLE', format(
+      'Container %s has held stock, so it stays in its warehouse: transfer its goods to another one.',
+      old.number), '{warehouse_id}');
+  elsif tg_op = 'UPDATE' and old.warehouse_id is distinct from new.warehouse_id
+    and new.fulfillment_order_id is not null then
+    -- Its units would be picked in one warehouse and lie in the other
+    perform mutation.refuse('NOT_EDITABLE', format(
+      'Container %s is used for fulfillment order %s, so it stays in its warehouse until that is packed.',
+      old.number, (select f.number from erp.fulfillment_order f where f.id = new.fulfillment_order_id)),
+      '{warehouse_id}');
+  elsif new.warehouse_id is null and (tg_op = 'INSERT' or old.warehouse_id is not null) then
+    perform mutation.refuse('REQUIRED', 'A container needs a warehouse.', '{warehouse_id}');
+  end if;
+  stocks := array(
+    select s.id from ledger.stock s where s.stock_container_id = new.id and s.quantity <> 0);
+  perform ledger.lock(array(select distinct s.product_id from ledger.stock s where s.id = any (stocks)),
+    array[new.warehouse_id], bins);
+  if new.bin_location_id is not null and not exists (
+    select from erp.bin_location b
+    where b.id = new.bin_location_id and b.warehouse_id = new.warehouse_id) then
+    perform mutation.refuse('INVALID', 'The bin is not in the warehouse of the container.',
+      '{bin_location_id}');
+  end if;
+  if stocks <> '{}' and new.warehouse_id is not null then
+    was_sellable := (select s.is_sellable from ledger.site(null, old.bin_location_id, null) s);
+    is_sellable := (select s.is_sellable from ledger.site(null, new.bin_location_id, null) s);
+    if was_sellable <> is_sellable then
+      perform ledger.turn_stock(new.warehouse_id, stocks, is_sellable);
+    end if;
+  end if;
+  return new;
+end
+$function$;
+alter function ledger.keep_container_place() owner to service_ledger;
+comment on function ledger.keep_container_place() is 'Trigger before a container is made, moved, or given to a fulfillment order: its bin is in its warehouse. It stays in the warehouse once it has held stock, and while a fulfillment order uses it. If its new bin is sellable and the old one was not, or the other way round, the held stock of the warehouse changes. User errors NOT_EDITABLE, REQUIRED, INVALID.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_count()
  RETURNS trigger
@@ -40209,7 +48145,8 @@ begin
   -- Also the places: their warehouse must not stop selling meanwhile, nor a bin change its state
   perform ledger.lock(array_agg(distinct b.product_id),
     array_agg(b.source_warehouse_id) || array_agg(b.destination_warehouse_id),
-    array_agg(b.source_bin_location_id) || array_agg(b.destination_bin_location_id)) from booked b;
+    array_agg(b.source_bin_location_id) || array_agg(b.destination_bin_location_id),
+    array_agg(b.source_stock_container_id) || array_agg(b.destination_stock_container_id)) from booked b;
   select * into seen from ledger.examine(array(
     select row (row_number() over (order by min(f.movement_id::text), min(f.direction)), f.product_id,
       f.location_type_technical_name, f.place, sum(f.quantity), null, f.booked_at, f.is_count)::ledger.leg
@@ -40241,8 +48178,9 @@ AS $function$
 begin
   insert into ledger.former_place (movement_id, direction, place, warehouse_id, code, counted_at)
   select f.movement_id, f.direction, old.id::text,
-    case tg_table_name when 'bin_location' then (to_jsonb(old) ->> 'warehouse_id')::uuid
-      when 'warehouse' then old.id end,
+    case when tg_table_name = 'warehouse' then old.id
+      when tg_table_name in ('bin_location', 'stock_container')
+        then (to_jsonb(old) ->> 'warehouse_id')::uuid end,
     coalesce(to_jsonb(old) ->> 'code', to_jsonb(old) ->> 'number'),
     case when f.is_count
       then (select min(c.counted_at) from ledger.stock_count c where c.stock_movement_id = f.movement_id) end
@@ -41082,7 +49020,7 @@ RETURN ARRAY(SELECT ROW(((d.ordinality * 2) + l.side), d.product_id, l.type, l.p
 grant execute on function ledger.legs_of(ledger.draft[],timestamp with time zone) to service_ledger;
 comment on function ledger.legs_of(ledger.draft[],timestamp with time zone) is 'Returns both legs of each movement to be booked.';
 
-CREATE OR REPLACE FUNCTION ledger.lock(product_ids uuid[], warehouse_ids uuid[] DEFAULT '{}'::uuid[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
+CREATE OR REPLACE FUNCTION ledger.lock(product_ids uuid[], warehouse_ids uuid[] DEFAULT '{}'::uuid[], bin_location_ids uuid[] DEFAULT '{}'::uuid[], stock_container_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -41090,10 +49028,23 @@ CREATE OR REPLACE FUNCTION ledger.lock(product_ids uuid[], warehouse_ids uuid[] 
 AS $function$
 declare
   warehouses uuid[] := array_remove(warehouse_ids, null);
-  bins constant uuid[] := array_remove(bin_location_ids, null);
+  bins uuid[] := array_remove(bin_location_ids, null);
+  containers constant uuid[] := array_remove(stock_container_ids, null);
   locked uuid[];
   are_found boolean := true;
 begin
+  if containers <> '{}' then
+    locked := array(
+      select c.id from erp.stock_container c where c.id = any (containers) order by c.id for key share);
+    are_found := containers <@ locked;
+    -- Nobody moves them any more
+    warehouses := warehouses || array(
+      select c.warehouse_id from erp.stock_container c
+      where c.id = any (containers) and c.warehouse_id is not null);
+    bins := bins || array(
+      select c.bin_location_id from erp.stock_container c
+      where c.id = any (containers) and c.bin_location_id is not null);
+  end if;
   if bins <> '{}' then
     warehouses := warehouses || array(
       select b.warehouse_id from erp.bin_location b where b.id = any (bins));
@@ -41101,7 +49052,7 @@ begin
   if warehouses <> '{}' then
     locked := array(
       select w.id from erp.warehouse w where w.id = any (warehouses) order by w.id for key share);
-    are_found := warehouses <@ locked;
+    are_found := are_found and warehouses <@ locked;
   end if;
   if bins <> '{}' then
     locked := array(select b.id from erp.bin_location b where b.id = any (bins) order by b.id for key share);
@@ -41117,22 +49068,23 @@ begin
   return are_found;
 end
 $function$;
-alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;
-grant execute on function ledger.lock(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in the same order, so that bookings cannot deadlock. The order is: warehouses, also of the bins; bins, against deletion and changes of their warehouse; products. Only the holder of a product''s lock changes its stock and figures. Returns whether all were found. Nulls among the warehouses and bins are ignored.';
+alter function ledger.lock(uuid[],uuid[],uuid[],uuid[]) owner to service_ledger;
+grant execute on function ledger.lock(uuid[],uuid[],uuid[],uuid[]) to service_writer;
+comment on function ledger.lock(uuid[],uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in the same order, so that bookings cannot deadlock. The order is: containers, against deletion and moves; warehouses, also of the containers and bins; bins, also of the containers, against deletion and changes of their warehouse or state; products. Only the holder of a product''s lock changes its stock and figures. Returns whether all were found. Nulls among the places are ignored.';
 
-CREATE OR REPLACE FUNCTION ledger.lock_lines(lines ledger.line[], OUT are_there boolean, OUT name_batches boolean, OUT expect boolean)
+CREATE OR REPLACE FUNCTION ledger.lock_lines(lines ledger.line[], OUT are_there boolean, OUT name_batches boolean, OUT expect boolean, OUT name_containers boolean)
  RETURNS record
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT ledger.lock(array_agg(l.product_id), (array_agg(l.source_warehouse_id) || array_agg(l.destination_warehouse_id)), (array_agg(l.source_bin_location_id) || array_agg(l.destination_bin_location_id))) AS lock,
+ SELECT ledger.lock(array_agg(l.product_id), (array_agg(l.source_warehouse_id) || array_agg(l.destination_warehouse_id)), (array_agg(l.source_bin_location_id) || array_agg(l.destination_bin_location_id)), (array_agg(l.source_stock_container_id) || array_agg(l.destination_stock_container_id))) AS lock,
      bool_or((l.batch_id IS NOT NULL)) AS bool_or,
-     bool_or((l.expected_quantity IS NOT NULL)) AS bool_or
-    FROM unnest(lock_lines.lines) l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at);
+     bool_or((l.expected_quantity IS NOT NULL)) AS bool_or,
+     bool_or((num_nonnulls(l.source_stock_container_id, l.destination_stock_container_id) > 0)) AS bool_or
+    FROM unnest(lock_lines.lines) l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at, source_stock_container_id, destination_stock_container_id);
 END;
 grant execute on function ledger.lock_lines(ledger.line[]) to service_ledger;
-comment on function ledger.lock_lines(ledger.line[]) is 'Takes the locks of ledger.lock for lines of mutations of stock. Returns whether all their products and places exist, and whether some name batches or expect quantities.';
+comment on function ledger.lock_lines(ledger.line[]) is 'Takes the locks of ledger.lock for lines of mutations of stock. Returns whether all their products and places exist, and whether some name batches, expect quantities or name containers.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_orders(order_ids uuid[], fulfillment_order_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
@@ -41178,7 +49130,7 @@ CREATE OR REPLACE FUNCTION ledger.lock_places(drafts ledger.draft[])
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT ledger.lock(array_agg(d.product_id), (array_agg(s.warehouse_id) || array_agg(t.warehouse_id)), (array_agg(s.bin_location_id) || array_agg(t.bin_location_id))) AS lock
+ SELECT ledger.lock(array_agg(d.product_id), (array_agg(s.warehouse_id) || array_agg(t.warehouse_id)), (array_agg(s.bin_location_id) || array_agg(t.bin_location_id)), (array_agg(s.stock_container_id) || array_agg(t.stock_container_id))) AS lock
     FROM ((unnest(lock_places.drafts) d(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, process)
       CROSS JOIN LATERAL ledger.place_columns(d.source_type, d.source) s(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_place))
       CROSS JOIN LATERAL ledger.place_columns(d.destination_type, d.destination) t(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_place));
@@ -41230,19 +49182,27 @@ CREATE OR REPLACE FUNCTION ledger.lock_shipment(product_ids uuid[], warehouse_id
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  bins uuid[];
+  containers uuid[];
 begin
-  perform ledger.lock(product_ids, warehouse_ids, array(
-    select s.bin_location_id from ledger.stock s
-    where s.product_id = any (product_ids) and s.location_type_technical_name = 'bin_location'
-      and s.quantity > 0 and (
-        -- One after the other: a join would look for all warehouses in each bin
+  select array_agg(s.bin_location_id), array_agg(s.stock_container_id) into bins, containers
+  from ledger.stock s
+  where s.product_id = any (product_ids)
+    and s.location_type_technical_name in ('warehouse', 'bin_location', 'stock_container')
+    and s.quantity > 0 and case
+      -- One after the other: a join would look for all warehouses in each bin
+      when s.bin_location_id is not null then (
         select b.warehouse_id from erp.bin_location b where b.id = s.bin_location_id) = any (warehouse_ids)
-  ) || bin_location_ids);
+      when s.stock_container_id is not null then (
+        select c.warehouse_id from erp.stock_container c where c.id = s.stock_container_id)
+          = any (warehouse_ids) end;
+  perform ledger.lock(product_ids, warehouse_ids, bins || bin_location_ids, containers);
 end
 $function$;
 alter function ledger.lock_shipment(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock_shipment(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks for shipping products from warehouses, including the locks of the bins that hold them, after the locks of the orders. From then on no other transaction changes the stock of these products.';
+comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks for shipping products from warehouses, including the locks of the bins and containers that hold them, after the locks of the orders. From then on no other transaction changes the stock of these products.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_stock(changes ledger.place_change[])
  RETURNS void
@@ -41288,12 +49248,11 @@ begin
       where l.fulfillment_id = lock_way_back.fulfillment_id and a.quantity > a.fulfilled_quantity
     ),
     array(
-      select unnest(array[w.warehouse_id, m.source_warehouse_id, b.warehouse_id])
+      select unnest(array[w.warehouse_id, m.source_warehouse_id])
       from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
       left join erp.location w on w.id = f.source_warehouse_location_id
       left join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
       left join ledger.stock_movement m on m.id = k.stock_movement_id
-      left join erp.bin_location b on b.id = m.source_bin_location_id
       where l.fulfillment_id = lock_way_back.fulfillment_id
     ),
     array(
@@ -41302,6 +49261,13 @@ begin
       join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
       join ledger.stock_movement m on m.id = k.stock_movement_id
       where l.fulfillment_id = lock_way_back.fulfillment_id and m.source_bin_location_id is not null
+    ),
+    array(
+      select m.source_stock_container_id
+      from erp.fulfillment_line_item l
+      join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
+      join ledger.stock_movement m on m.id = k.stock_movement_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id
     )
   );
 end
@@ -41419,7 +49385,7 @@ CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation te
  RETURNS ledger.named_place[]
  LANGUAGE sql
  IMMUTABLE
-RETURN ARRAY(SELECT ROW(l.ordinality, p.name, p.warehouse_id, p.bin_location_id)::ledger.named_place AS "row" FROM (unnest(named_places.lines) WITH ORDINALITY l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at, ordinality) CROSS JOIN LATERAL (VALUES (CASE named_places.operation WHEN 'transfer'::text THEN 'source'::text ELSE 'place'::text END,l.source_warehouse_id,l.source_bin_location_id), (CASE named_places.operation WHEN 'transfer'::text THEN 'destination'::text ELSE NULL::text END,l.destination_warehouse_id,l.destination_bin_location_id)) p(name, warehouse_id, bin_location_id)) WHERE (p.name IS NOT NULL));
+RETURN ARRAY(SELECT ROW(l.ordinality, p.name, p.warehouse_id, p.bin_location_id, p.stock_container_id)::ledger.named_place AS "row" FROM (unnest(named_places.lines) WITH ORDINALITY l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at, source_stock_container_id, destination_stock_container_id, ordinality) CROSS JOIN LATERAL (VALUES (CASE named_places.operation WHEN 'transfer'::text THEN 'source'::text ELSE 'place'::text END,l.source_warehouse_id,l.source_bin_location_id,l.source_stock_container_id), (CASE named_places.operation WHEN 'transfer'::text THEN 'destination'::text ELSE NULL::text END,l.destination_warehouse_id,l.destination_bin_location_id,l.destination_stock_container_id)) p(name, warehouse_id, bin_location_id, stock_container_id)) WHERE (p.name IS NOT NULL));
 grant execute on function ledger.named_places(ledger.line[],text) to service_ledger;
 comment on function ledger.named_places(ledger.line[],text) is 'Returns the places of the lines of a mutation of stock, each with the name of its field in the input.';
 
@@ -41685,19 +49651,84 @@ END;
 grant execute on function ledger.order_amounts(uuid,text) to service_ledger;
 comment on function ledger.order_amounts(uuid,text) is 'Returns the totals of an order with and without tax, from its lines; no row if no line has a price.';
 
+CREATE OR REPLACE FUNCTION ledger.own_picks(picks ledger.pick[])
+ RETURNS ledger.pick[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  -- Usually nothing was picked before
+  if not exists (
+    select from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
+    join erp.stock_container c on c.fulfillment_order_id = l.fulfillment_order_id where p.place is null
+  ) then
+    return '{}';
+  end if;
+  -- Two rulers, as in ledger.pick_units
+  return array(
+    with wanted as (
+      select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity,
+        l.fulfillment_order_id,
+        sum(p.quantity) over (partition by p.product_id, l.fulfillment_order_id order by p.ordinality) as upto
+      from unnest(picks) with ordinality p join erp.fulfillment_order_line_item l on l.id = p.line_id
+      where p.place is null and p.product_id is not null
+    ),
+    lying as (
+      select w.product_id, w.fulfillment_order_id, s.id, s.place, s.quantity, c.number
+      from (select distinct w.product_id, w.warehouse_id, w.fulfillment_order_id from wanted w) w
+      join erp.stock_container c on c.fulfillment_order_id = w.fulfillment_order_id
+        and c.warehouse_id = w.warehouse_id
+      join ledger.stock s on s.product_id = w.product_id and s.place = c.id::text and s.quantity > 0
+      cross join lateral ledger.site(null, null, c.id) t
+      where t.is_sellable
+    ),
+    pile as (
+      select l.*, b.batch_id, b.quantity as units
+      from lying l join ledger.batch_stock b on b.stock_id = l.id and b.quantity > 0
+      join erp.batch x on x.id = b.batch_id
+      where not x.is_held and coalesce(x.best_before_date >= (select erp.local_date(now())), true)
+      union all
+      select l.*, null,
+        l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0)
+      from lying l
+    ),
+    offered as (
+      select p.*, sum(p.units) over (
+        partition by p.product_id, p.fulfillment_order_id order by p.number, p.batch_id nulls first
+        rows unbounded preceding) as upto
+      from pile p where p.units > 0
+    )
+    select row (w.field, w.line_id, w.product_id, w.warehouse_id,
+      least(w.upto, o.upto) - greatest(w.upto - w.quantity, o.upto - o.units), 'stock_container', o.place,
+      o.batch_id)::ledger.pick
+    from wanted w join offered o on o.product_id = w.product_id
+      and o.fulfillment_order_id = w.fulfillment_order_id
+      and o.upto > w.upto - w.quantity and o.upto - o.units < w.upto
+    order by w.line, o.upto
+  );
+end
+$function$;
+grant execute on function ledger.own_picks(ledger.pick[]) to service_ledger;
+comment on function ledger.own_picks(ledger.pick[]) is 'Returns units of picks without a place that were picked for their fulfillment order before: they lie in its containers. Units that are not sellable, of held or of expired batches are left out.';
+
 CREATE OR REPLACE FUNCTION ledger.pick_units(picks ledger.pick[])
  RETURNS ledger.pick[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  own constant ledger.pick[] := ledger.own_picks(picks);
 begin
-  -- The wanted units and the stored units form two rulers, side by side. Where stretches of both overlap,
-  -- these units go to that line.
-  return array(
+  -- Wanted and stored units form two rulers, side by side. Where both overlap, units go to that line.
+  return own || array(
     with wanted as (
-      select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity,
-        sum(p.quantity) over (partition by p.product_id, p.warehouse_id order by p.ordinality) as upto
-      from unnest(picks) with ordinality p where p.place is null and p.product_id is not null
+      select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, q.quantity,
+        sum(q.quantity) over (partition by p.product_id, p.warehouse_id order by p.ordinality) as upto
+      from unnest(picks) with ordinality p
+      cross join lateral (select p.quantity - coalesce(sum(o.quantity), 0)::integer as quantity
+        from unnest(own) o where o.line_id = p.line_id) q
+      where p.place is null and p.product_id is not null and q.quantity > 0
     ),
     named as (
       select p.product_id, p.place, p.batch_id, sum(p.quantity) as quantity
@@ -41705,16 +49736,15 @@ begin
     ),
     lying as (
       select w.product_id, w.warehouse_id, s.id, s.place, s.location_type_technical_name as place_type,
-        s.quantity, b."position", b.code, a.is_batch_managed,
+        s.quantity, t."position", t.code, a.is_batch_managed,
         coalesce(a.minimum_remaining_shelf_life_days, 0) as days,
         coalesce(a.pick_order, (select m.pick_order from erp.merchant m), 'bin') as pick_order
       from (select distinct wanted.product_id, wanted.warehouse_id from wanted) w
       join erp.product a on a.id = w.product_id
-      join ledger.stock s on s.product_id = w.product_id
-        and s.location_type_technical_name in ('warehouse', 'bin_location') and s.quantity > 0
-      left join erp.bin_location b on b.id = s.bin_location_id
-      where coalesce(s.warehouse_id, b.warehouse_id) = w.warehouse_id
-        and (b.id is null or b.stock_state = 'sellable')
+      join ledger.stock s on s.product_id = w.product_id and s.quantity > 0
+        and s.location_type_technical_name in ('warehouse', 'bin_location', 'stock_container')
+      cross join lateral ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t
+      where t.warehouse_id = w.warehouse_id and t.is_sellable and t.fulfillment_order_id is null
     ),
     pile as (
       -- Neither on hold, nor expired, nor short of the promised shelf life
@@ -41742,7 +49772,7 @@ begin
         order by case f.pick_order when 'first_expired' then f.best_before_date end,
           case when f.is_batch_managed or f.pick_order <> 'bin' then f.batch_id end,
           case when f.pick_order <> 'bin' and f.batch_id is null then f.id end,
-          f.place_type = 'warehouse', f."position" nulls last, f.code, f.batch_id nulls first
+          f.place_type = 'warehouse', f."position" nulls last, f.code, f.batch_id nulls first, f.place
         rows unbounded preceding) as upto
       from free f where f.quantity_left > 0
     )
@@ -41756,7 +49786,7 @@ begin
 end
 $function$;
 grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
-comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place, in the pick order of their product. Bins that are not sellable are left out, as are batches that are on hold, have expired or are short of the promised shelf life. Returns fewer units if there are not enough.';
+comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place. First come units that were picked for their fulfillment order, then others in the pick order of their product. Units in bins that are not sellable, or picked for other fulfillment orders, are left out. So are batches that are on hold, have expired or are short of the promised shelf life. Returns fewer units if there are not enough.';
 
 CREATE OR REPLACE FUNCTION ledger.picked_lines(picks ledger.pick[])
  RETURNS TABLE(id uuid, fulfillment_order_id uuid, item_id uuid, product_id uuid, quantity integer, "position" bigint)
@@ -41853,6 +49883,23 @@ grant execute on function ledger.place_of(uuid,uuid) to service_ledger;
 grant execute on function ledger.place_of(uuid,uuid) to service_writer;
 comment on function ledger.place_of(uuid,uuid) is 'Returns the kind and the key (see ledger.stock.place) of a warehouse or a bin.';
 
+CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid, stock_container_id uuid)
+ RETURNS TABLE(type text, place text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (stock_container_id IS NOT NULL) THEN 'stock_container'::text
+             WHEN (warehouse_id IS NULL) THEN 'bin_location'::text
+             ELSE 'warehouse'::text
+         END AS "case",
+     (COALESCE(stock_container_id, warehouse_id, bin_location_id))::text AS "coalesce";
+END;
+grant execute on function ledger.place_of(uuid,uuid,uuid) to service_ledger;
+grant execute on function ledger.place_of(uuid,uuid,uuid) to service_writer;
+comment on function ledger.place_of(uuid,uuid,uuid) is 'Returns the kind and the key (see ledger.stock.place) of a warehouse, a bin or a container.';
+
 CREATE OR REPLACE FUNCTION ledger.plain_place(product_id uuid, place text, special_place text, comes boolean, counted_from timestamp with time zone)
  RETURNS TABLE(stock ledger.stock, special_id uuid, product erp.product, is_for_sale boolean, held ledger.warehouse_stock)
  LANGUAGE sql
@@ -41874,13 +49921,15 @@ BEGIN ATOMIC
             FROM erp.product v
            WHERE (v.parent_id = plain_place.product_id))))) AND ((plain_place.comes IS TRUE) OR (NOT (EXISTS ( SELECT
             FROM ledger.batch_stock b
-           WHERE (b.stock_id = s.id))))) AND (NOT (EXISTS ( SELECT
+           WHERE (b.stock_id = s.id))))) AND ((plain_place.comes IS TRUE) OR (NOT (EXISTS ( SELECT
+            FROM erp.pick_list_line k
+           WHERE ((k.product_id = plain_place.product_id) AND (k.state = 'open'::text)))))) AND (NOT (EXISTS ( SELECT
             FROM ledger.stock_count n
            WHERE ((n.stock_id = s.id) AND (n.counted_at >= plain_place.counted_from) AND (n.batch_id IS NULL) AND (n.difference IS NOT NULL))))));
 END;
 grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_booker;
 grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_ledger;
-comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'Returns the rows that change when units come to or leave a warehouse or bin: its stock, the stock in a special place, if given, and the figures that follow. Returns no row if one of these is missing, or if batches, variants or counts from a moment on need a check, or the bin is not sellable. The product is locked.';
+comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'Returns the rows that change when units come to or leave a warehouse or bin: its stock, the stock in a special place, if given, and the figures that follow. Returns no row if one of these is missing, or if batches, variants, pick lists or counts from a moment on need a check, or the bin is not sellable. The product is locked.';
 
 CREATE OR REPLACE FUNCTION ledger.plain_singles(singles ledger.single[], moment timestamp with time zone)
  RETURNS TABLE(nth integer, side integer, operation text, note text, cause jsonb, reference text, reason text, line ledger.line, change integer, not_for_sale integer, stock ledger.stock, special_id uuid, warehouse_id uuid, booked_at timestamp with time zone, movement bigint)
@@ -41988,6 +50037,103 @@ END;
 grant execute on function ledger.plain_singles(ledger.single[],timestamp with time zone) to service_ledger;
 comment on function ledger.plain_singles(ledger.single[],timestamp with time zone) is 'Returns the mutations of stock with one line each that qualify for the single-line path. For each of their places, ledger.plain_place must return a row and enough stock must be left. No earlier mutation of the same product may have been left out. Returns a row for each place: the change there, and the number of the movement, from 1, if there is one. The products are locked.';
 
+CREATE OR REPLACE FUNCTION ledger.plan_picks(picks ledger.pick[], without ledger.pick[])
+ RETURNS ledger.pick[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return ledger.pick_units(picks || without || array(
+    select q from ledger.planned_picks(
+      array(select distinct p.product_id from unnest(picks) p),
+      array(select distinct p.warehouse_id from unnest(picks) p), '{}', true) q));
+end
+$function$;
+alter function ledger.plan_picks(ledger.pick[],ledger.pick[]) owner to service_ledger;
+grant execute on function ledger.plan_picks(ledger.pick[],ledger.pick[]) to service_writer;
+comment on function ledger.plan_picks(ledger.pick[],ledger.pick[]) is 'Returns where people find the units of picks, as ledger.pick_units does, but leaves out what other lines of pick lists will take, places that lacked units, and given places. Before, ledger.lock_shipment must be called.';
+
+CREATE OR REPLACE FUNCTION ledger.planned_picks(product_ids uuid[], warehouse_ids uuid[], but_for uuid[], for_plans boolean)
+ RETURNS SETOF ledger.pick
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT '{}'::text[] AS text,
+     NULL::uuid AS uuid,
+     l.product_id,
+     p.warehouse_id,
+     (l.quantity - l.picked_quantity),
+     k.type,
+     k.place,
+     l.batch_id
+    FROM (((erp.pick_list_line l
+      CROSS JOIN LATERAL ( SELECT p_1.warehouse_id
+            FROM erp.pick_list p_1
+           WHERE (p_1.id = l.pick_list_id)
+          OFFSET 0) p)
+      CROSS JOIN LATERAL ( SELECT t_1.fulfillment_order_id
+            FROM erp.pick_task t_1
+           WHERE (t_1.id = l.pick_task_id)
+          OFFSET 0) t)
+      CROSS JOIN LATERAL ledger.place_of(
+         CASE
+             WHEN (num_nonnulls(l.bin_location_id, l.stock_container_id) = 0) THEN p.warehouse_id
+             ELSE NULL::uuid
+         END, l.bin_location_id, l.stock_container_id) k(type, place))
+   WHERE ((l.product_id = ANY (planned_picks.product_ids)) AND (l.state = 'open'::text) AND (p.warehouse_id = ANY (planned_picks.warehouse_ids)) AND (t.fulfillment_order_id <> ALL (planned_picks.but_for)))
+ UNION ALL
+  SELECT '{}'::text[],
+     NULL::uuid,
+     l.product_id,
+     p.warehouse_id,
+     1000000000,
+     s.location_type_technical_name,
+     s.place,
+     l.batch_id
+    FROM ((erp.pick_list_line l
+      CROSS JOIN LATERAL ( SELECT p_1.warehouse_id
+            FROM erp.pick_list p_1
+           WHERE (p_1.id = l.pick_list_id)
+          OFFSET 0) p)
+      CROSS JOIN LATERAL ( SELECT s_1.id,
+             s_1.place,
+             s_1.location_type_technical_name
+            FROM ledger.stock s_1
+           WHERE ((s_1.product_id = l.product_id) AND (s_1.place = (COALESCE(l.stock_container_id, l.bin_location_id, p.warehouse_id))::text))
+          OFFSET 0) s)
+   WHERE (planned_picks.for_plans AND (l.product_id = ANY (planned_picks.product_ids)) AND (l.state = 'short'::text) AND (l.short_at > (now() - '30 days'::interval)) AND (p.warehouse_id = ANY (planned_picks.warehouse_ids)) AND (NOT (EXISTS ( SELECT
+            FROM ledger.stock_count n
+           WHERE ((n.stock_id = s.id) AND (n.counted_at > l.short_at))))));
+END;
+grant execute on function ledger.planned_picks(uuid[],uuid[],uuid[],boolean) to service_ledger;
+comment on function ledger.planned_picks(uuid[],uuid[],uuid[],boolean) is 'Returns what pick lists are still to take of products in warehouses, as picks with a place, but not for given fulfillment orders. For new plans, it also returns places that lacked units in the last 30 days and were not counted since, with more units than any place has.';
+
+CREATE OR REPLACE FUNCTION ledger.planned_units(product_id uuid, warehouse_id uuid, bin_location_id uuid, batch_id uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return coalesce((
+    select sum(l.quantity - l.picked_quantity)
+    from erp.pick_list_line l join erp.pick_list p on p.id = l.pick_list_id
+    cross join lateral ledger.site(null, l.bin_location_id, l.stock_container_id) t
+    where l.product_id = planned_units.product_id and l.state = 'open'
+      and p.warehouse_id = planned_units.warehouse_id
+      and (planned_units.bin_location_id is null or t.bin_location_id = planned_units.bin_location_id)
+      and (planned_units.batch_id is null or l.batch_id = planned_units.batch_id)
+  ), 0);
+end
+$function$;
+grant execute on function ledger.planned_units(uuid,uuid,uuid,uuid) to service_ledger;
+comment on function ledger.planned_units(uuid,uuid,uuid,uuid) is 'Returns how many units pick lists are still to take of a product in a warehouse, perhaps only from a bin or of a batch. Callers must be marked by api_meta.plan_by_index.';
+
 CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booked
  LANGUAGE plpgsql
@@ -42029,13 +50175,16 @@ begin
   if not locked.are_there or locked.name_batches then
     perform ledger.check_references(lines, ledger.named_places(lines, operation));
   end if;
+  if locked.name_containers then
+    perform ledger.check_containers(ledger.named_places(lines, operation));
+  end if;
   if locked.expect then
     perform ledger.check_expectations(lines);
   end if;
 end
 $function$;
 grant execute on function ledger.prepare(ledger.line[],text) to service_ledger;
-comment on function ledger.prepare(ledger.line[],text) is 'Prepares a mutation of stock (set, adjust, transfer): checks its lines and takes the locks of the booking, so that later reads see what the booking finds. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, BATCH_MISMATCH, QUANTITY_CHANGED.';
+comment on function ledger.prepare(ledger.line[],text) is 'Prepares a mutation of stock (set, adjust, transfer): checks its lines and takes the locks of the booking, so that later reads see what the booking finds. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, BATCH_MISMATCH, QUANTITY_CHANGED, PICKED_FOR_ORDER.';
 
 CREATE OR REPLACE FUNCTION ledger.product_after(product erp.product, change bigint, not_for_sale bigint)
  RETURNS erp.product
@@ -42133,7 +50282,8 @@ begin
     ) x
     where case when quantity_as_of.place is not null then x.place = quantity_as_of.place
       when quantity_as_of.warehouse_id is not null then x.warehouse_id = quantity_as_of.warehouse_id
-      else x.location_type in ('warehouse', 'bin_location') end
+      else x.location_type in ('warehouse', 'bin_location')
+        or x.location_type = 'stock_container' and x.warehouse_id is not null end
   );
 end
 $function$;
@@ -42190,14 +50340,19 @@ declare
 begin
   if exists (
     select from unnest(lines) l
-    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id) p
     where not exists (select from ledger.stock s where s.product_id = l.product_id and s.place = p.place)
   ) then
-    insert into ledger.stock (product_id, location_type_technical_name, warehouse_id, bin_location_id)
-    select l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id
+    insert into ledger.stock (product_id, location_type_technical_name, warehouse_id, bin_location_id,
+      stock_container_id)
+    select l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id
     from unnest(lines) with ordinality l
-    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
-    group by l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id) p
+    group by l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id
     order by min(l.ordinality)
     on conflict (product_id, place) do nothing;
   end if;
@@ -42214,7 +50369,8 @@ begin
       case when l.counted_at is not null then newer.counted_at end, newer.quantity
     )::ledger.stock_reading
     from unnest(lines) with ordinality l
-    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id) p
     join ledger.stock s on s.product_id = l.product_id and s.place = p.place
     left join lateral (
       select c.counted_at, c.quantity from ledger.stock_count c
@@ -42402,20 +50558,29 @@ AS $function$
 declare
   held bigint;
 begin
+  if tg_table_name = 'bin_location'
+    and exists (select from erp.stock_container c where c.bin_location_id = old.id) then
+    perform mutation.refuse('REFERENCE_IN_USE', format(
+      'Containers stand in bin %s: move them to another one first.', old.code));
+  end if;
   if tg_table_name = 'warehouse' then
     select sum(s.quantity) into held from ledger.warehouse_stock s where s.warehouse_id = old.id;
+  elsif tg_table_name = 'stock_container' then
+    select sum(s.quantity) into held from ledger.stock s where s.stock_container_id = old.id;
   else
     select sum(s.quantity) into held from ledger.stock s where s.bin_location_id = old.id;
   end if;
   if held > 0 then
     perform mutation.refuse('WAREHOUSE_NOT_EMPTY', format('%s %s still holds stock: %s units.',
-      case tg_table_name when 'warehouse' then 'Warehouse' else 'Bin' end, old.code, held), null,
+      case tg_table_name when 'warehouse' then 'Warehouse' when 'bin_location' then 'Bin'
+        else 'Container' end,
+      coalesce(to_jsonb(old) ->> 'code', to_jsonb(old) ->> 'number'), held), null,
         jsonb_build_object('quantity', held));
   end if;
   return coalesce(new, old);
 end
 $function$;
-comment on function ledger.require_empty_place() is 'Trigger: refuses to delete a warehouse or a bin that holds stock, or to move such a bin to another warehouse.';
+comment on function ledger.require_empty_place() is 'Trigger: refuses to delete a warehouse, a bin or a container that holds stock, or to move such a bin to another warehouse. A bin must not have containers in it, either.';
 
 CREATE OR REPLACE FUNCTION ledger.require_movement_places()
  RETURNS trigger
@@ -42544,12 +50709,14 @@ begin
       nullif(sum(i.in_place) filter (where i.is_blocked and i.nth = 1), 0) as blocked
     from (
       select b.quantity, x.is_held, x.best_before_date - erp.local_date(now()) as days_left,
-        coalesce(l.stock_state, 'sellable') <> 'sellable' as is_blocked, s.quantity as in_place,
+        not l.is_sellable as is_blocked, s.quantity as in_place,
         row_number() over (partition by s.id) as nth
-      from ledger.stock s left join erp.bin_location l on l.id = s.bin_location_id
+      from ledger.stock s
+      cross join lateral ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) l
       left join ledger.batch_stock b on b.stock_id = s.id and b.quantity > 0
       left join erp.batch x on x.id = b.batch_id
-      where s.product_id = t.product_id and coalesce(s.warehouse_id, l.warehouse_id) = t.warehouse_id
+      where s.product_id = t.product_id and l.warehouse_id = t.warehouse_id
+        and l.fulfillment_order_id is null
     ) i
   ) u;
   perform mutation.refuse(errors);
@@ -42758,12 +50925,15 @@ AS $function$
 begin
   if batch_id is null then
     return coalesce((
-      select s.quantity - coalesce((
+      select sum(s.quantity - coalesce((
         select sum(u.quantity) from ledger.batch_stock u join erp.batch b on b.id = u.batch_id
-        where u.stock_id = s.id and (b.is_held or b.best_before_date < (select erp.local_date(now())))), 0)
-      from ledger.stock s join erp.bin_location l on l.id = s.bin_location_id
-      where s.product_id = sellable_units.product_id and s.place = sellable_units.bin_location_id::text
-        and l.stock_state = 'sellable'
+        where u.stock_id = s.id and (b.is_held or b.best_before_date < (select erp.local_date(now())))), 0))
+      from ledger.stock s cross join lateral ledger.site(null, s.bin_location_id, s.stock_container_id) t
+      where s.product_id = sellable_units.product_id and s.place in (
+          select sellable_units.bin_location_id::text union all
+          select c.id::text from erp.stock_container c
+          where c.bin_location_id = sellable_units.bin_location_id)
+        and t.is_sellable and t.fulfillment_order_id is null
     ), 0);
   end if;
   return coalesce((
@@ -42771,20 +50941,20 @@ begin
     from ledger.stock s join ledger.batch_stock u on u.stock_id = s.id
       and u.batch_id = sellable_units.batch_id
     join erp.batch b on b.id = u.batch_id
-    left join erp.bin_location l on l.id = s.bin_location_id
+    cross join lateral ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t
     where s.product_id = sellable_units.product_id
-      and s.location_type_technical_name in ('warehouse', 'bin_location')
-      and coalesce(s.warehouse_id, l.warehouse_id) = sellable_units.warehouse_id
-      and (sellable_units.bin_location_id is null or s.bin_location_id = sellable_units.bin_location_id)
+      and s.location_type_technical_name in ('warehouse', 'bin_location', 'stock_container')
+      and t.warehouse_id = sellable_units.warehouse_id and t.fulfillment_order_id is null
+      and (sellable_units.bin_location_id is null or t.bin_location_id = sellable_units.bin_location_id)
       and not b.is_held and coalesce(b.best_before_date >= (select erp.local_date(now())), true)
-      and coalesce(l.stock_state, 'sellable') = 'sellable'
+      and t.is_sellable
   ), 0);
 end
 $function$;
 grant execute on function ledger.sellable_units(uuid,uuid,uuid,uuid) to service_ledger;
-comment on function ledger.sellable_units(uuid,uuid,uuid,uuid) is 'Returns how many units that can be sold lie in a bin, or of one batch in a warehouse or in a bin of it. Batches on hold or past their best-before date can not be sold. Callers must be marked by api_meta.plan_by_index.';
+comment on function ledger.sellable_units(uuid,uuid,uuid,uuid) is 'Returns how many units that can be sold lie in a bin, or of one batch in a warehouse or in a bin of it. Containers count with their bin, unless they are picked for a fulfillment order. Batches on hold or past their best-before date can not be sold. Callers must be marked by api_meta.plan_by_index.';
 
-CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text, process text DEFAULT 'api'::text)
+CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text, process text DEFAULT 'api'::text, process_of_missing text DEFAULT NULL::text)
  RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -42819,11 +50989,9 @@ begin
     ) d (difference, field)
     where r.newer_counted_at is null and d.difference <> 0 order by r.line
   );
-  if set_stock.process <> 'api' then
-    drafts := array(
-      select row (d.field, d.product_id, d.quantity, d.batch_id, d.source_type, d.source, d.destination_type,
-        d.destination, set_stock.process)::ledger.draft
-      from unnest(drafts) with ordinality d order by d.ordinality);
+  if process <> 'api' then
+    perform ledger.check_process(process, '{count}') where process_of_missing is null;
+    drafts := ledger.by_process(drafts, process, coalesce(process_of_missing, process), true);
   end if;
   booked := ledger.book(drafts, note, '{}', reference, reason);
   perform ledger.note_counts(readings, booked.stock_movements);
@@ -42840,9 +51008,9 @@ begin
   return booked;
 end
 $function$;
-alter function ledger.set_stock(ledger.line[],text,text,text,text) owner to service_ledger;
-grant execute on function ledger.set_stock(ledger.line[],text,text,text,text) to service_writer;
-comment on function ledger.set_stock(ledger.line[],text,text,text,text) is 'Sets stock to a counted quantity: books the difference against stock_correction. With counted_at, movements after that moment are added to the count. A count that is older than a known one changes nothing and adds the warning COUNT_SUPERSEDED. The process is api or stocktaking.';
+alter function ledger.set_stock(ledger.line[],text,text,text,text,text) owner to service_ledger;
+grant execute on function ledger.set_stock(ledger.line[],text,text,text,text,text) to service_writer;
+comment on function ledger.set_stock(ledger.line[],text,text,text,text,text) is 'Sets stock to a counted quantity: books the difference against stock_correction. With counted_at, movements after that moment are added to the count. A count that is older than a known one changes nothing and adds the warning COUNT_SUPERSEDED. Missing units can have a process of their own.';
 
 CREATE OR REPLACE FUNCTION ledger.settled_until(seen pg_snapshot)
  RETURNS timestamp with time zone
@@ -42892,7 +51060,7 @@ grant execute on function ledger.settled_until(pg_snapshot) to service_ledger;
 grant execute on function ledger.settled_until(pg_snapshot) to service_registrar;
 comment on function ledger.settled_until(pg_snapshot) is 'Returns the moment up to which no booking is missing in a snapshot: no transaction that was open then can have booked earlier. It is the beginning of the reader''s own transaction while nobody writes stock. Otherwise it is the latest moment of ledger.writing_since that is older than all transactions of this database that may write stock. In other isolations, and on a standby, it is older than all transactions of the server. Late counts, and movements that are inserted with a moment of their own, can still come. The answer holds for the whole transaction.';
 
-CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], assigned uuid[], note text, OUT stock_movements uuid[], OUT lines uuid[])
+CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], assigned uuid[], note text, process text DEFAULT NULL::text, OUT stock_movements uuid[], OUT lines uuid[])
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -42905,22 +51073,26 @@ AS $function$
 declare
   found_units ledger.pick[];
 begin
-  found_units := ledger.pick_units(picks);
+  found_units := ledger.pick_units(picks || array(
+    select q from ledger.planned_picks(array(select p.product_id from unnest(picks) p),
+      array(select p.warehouse_id from unnest(picks) p), array(
+        select l.fulfillment_order_id from unnest(picks) p
+        join erp.fulfillment_order_line_item l on l.id = p.line_id), false) q));
   perform ledger.require_picked(picks, found_units);
   found_units := array(select p from unnest(picks) p where (p).place is not null) || found_units;
   lines := array(select f.line_id from unnest(found_units) with ordinality f order by f.ordinality);
   stock_movements := (ledger.book(array(
     select row (
       f.field, f.product_id, f.quantity, f.batch_id, f.place_type, f.place, 'order', order_id::text,
-      'api_shipping'
+      coalesce(process, 'api_shipping')
     )::ledger.draft
     from unnest(found_units) with ordinality f order by f.ordinality
   ), note, ledger.promises_kept(picks, assigned))).stock_movements;
 end
 $function$;
-alter function ledger.ship(uuid,ledger.pick[],uuid[],text) owner to service_ledger;
-grant execute on function ledger.ship(uuid,ledger.pick[],uuid[],text) to service_writer;
-comment on function ledger.ship(uuid,ledger.pick[],uuid[],text) is 'Books units out to an order and ends their promises; fulfillment orders that were assigned for this shipment have promised nothing. Units of picks without a place are taken by ledger.pick_units. Returns the movements, each with its line. Before, ledger.lock_shipment must be called. User error INSUFFICIENT_STOCK, and the user errors of ledger.book.';
+alter function ledger.ship(uuid,ledger.pick[],uuid[],text,text) owner to service_ledger;
+grant execute on function ledger.ship(uuid,ledger.pick[],uuid[],text,text) to service_writer;
+comment on function ledger.ship(uuid,ledger.pick[],uuid[],text,text) is 'Books units out to an order and ends their promises; fulfillment orders that were assigned for this shipment have promised nothing. Units of picks without a place are taken by ledger.pick_units, but not what pick lists take for others. Returns the movements, each with its line. Before, ledger.lock_shipment must be called. User error INSUFFICIENT_STOCK, and the user errors of ledger.book.';
 
 CREATE OR REPLACE FUNCTION ledger.shipment_parcels(order_id uuid, batch_id uuid)
  RETURNS TABLE(fulfillment_numbers text[], tracking_codes text[], address jsonb)
@@ -42965,6 +51137,123 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.shipment_parcels(uuid,uuid) to service_api;
 comment on function ledger.shipment_parcels(uuid,uuid) is 'Returns the numbers of the fulfillments that shipped a batch to an order, the tracking codes of their fulfillment orders, and the newest address that the order is shipped to. What the caller may not read is left out.';
+
+CREATE OR REPLACE FUNCTION ledger.shipped_units(product_ids uuid[], since timestamp with time zone)
+ RETURNS TABLE(product_id uuid, warehouse_id uuid, units bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+BEGIN ATOMIC
+ SELECT p.id,
+     COALESCE(f.warehouse_id, l.warehouse_id, b.warehouse_id, c.warehouse_id) AS "coalesce",
+     sum(
+         CASE
+             WHEN (m.destination_location_type_technical_name = 'order'::text) THEN m.quantity
+             ELSE (- m.quantity)
+         END) AS sum
+    FROM (((((( SELECT DISTINCT unnest(shipped_units.product_ids) AS unnest) p(id)
+      CROSS JOIN LATERAL ( SELECT m_1.id,
+             m_1.created_at,
+             m_1.product_id,
+             m_1.quantity,
+             m_1.source_location_type_technical_name,
+             m_1.source_warehouse_id,
+             m_1.source_bin_location_id,
+             m_1.source_order_id,
+             m_1.source_return_order_id,
+             m_1.source_goods_receipt_id,
+             m_1.source_stock_container_id,
+             m_1.source_special_stock_location_technical_name,
+             m_1.destination_location_type_technical_name,
+             m_1.destination_warehouse_id,
+             m_1.destination_bin_location_id,
+             m_1.destination_order_id,
+             m_1.destination_return_order_id,
+             m_1.destination_goods_receipt_id,
+             m_1.destination_stock_container_id,
+             m_1.destination_special_stock_location_technical_name,
+             m_1.process_type_technical_name,
+             m_1.comment,
+             m_1.transaction_id,
+             m_1.microseconds,
+             m_1.booking_id
+            FROM ledger.stock_movement m_1
+           WHERE ((m_1.product_id = p.id) AND (m_1.created_at >= shipped_units.since) AND ((m_1.destination_location_type_technical_name = 'order'::text) <> (m_1.source_location_type_technical_name = 'order'::text)))
+          OFFSET 0) m)
+      CROSS JOIN LATERAL ( SELECT
+                 CASE
+                     WHEN (m.destination_location_type_technical_name = 'order'::text) THEN '-1'::integer
+                     ELSE 1
+                 END AS direction,
+             COALESCE(m.source_warehouse_id, m.destination_warehouse_id) AS warehouse_id,
+             COALESCE(m.source_bin_location_id, m.destination_bin_location_id) AS bin_id,
+             COALESCE(m.source_stock_container_id, m.destination_stock_container_id) AS container_id) l)
+      LEFT JOIN ledger.former_place f ON (((f.movement_id = m.id) AND (f.direction = l.direction))))
+      LEFT JOIN erp.bin_location b ON ((b.id = l.bin_id)))
+      LEFT JOIN erp.stock_container c ON ((c.id = l.container_id)))
+   GROUP BY p.id, COALESCE(f.warehouse_id, l.warehouse_id, b.warehouse_id, c.warehouse_id)
+  HAVING (sum(
+         CASE
+             WHEN (m.destination_location_type_technical_name = 'order'::text) THEN m.quantity
+             ELSE (- m.quantity)
+         END) <> 0);
+END;
+grant execute on function ledger.shipped_units(uuid[],timestamp with time zone) to service_writer;
+comment on function ledger.shipped_units(uuid[],timestamp with time zone) is 'Returns the units of products that were booked out to orders since a moment, by warehouse, less those that came back because a shipment was cancelled. The warehouse is the one in which the place stood then, null if nobody knows it any more.';
+
+CREATE OR REPLACE FUNCTION ledger.site(warehouse_id uuid, bin_location_id uuid, stock_container_id uuid)
+ RETURNS TABLE(warehouse_id uuid, bin_location_id uuid, is_sellable boolean, fulfillment_order_id uuid, "position" integer, code text)
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT COALESCE(site.warehouse_id, c.warehouse_id, b.warehouse_id) AS "coalesce",
+     b.id,
+     COALESCE((b.stock_state = 'sellable'::text), true) AS "coalesce",
+     c.fulfillment_order_id,
+     b."position",
+     COALESCE(b.code, c.number) AS "coalesce"
+    FROM ((( SELECT) one
+      LEFT JOIN erp.stock_container c ON ((c.id = site.stock_container_id)))
+      LEFT JOIN erp.bin_location b ON ((b.id = COALESCE(site.bin_location_id, c.bin_location_id))));
+END;
+grant execute on function ledger.site(uuid,uuid,uuid) to service_booker;
+grant execute on function ledger.site(uuid,uuid,uuid) to service_ledger;
+grant execute on function ledger.site(uuid,uuid,uuid) to service_writer;
+comment on function ledger.site(uuid,uuid,uuid) is 'Returns where a warehouse, a bin or a container is, which is the one rule for all figures. A container is in its warehouse and, perhaps, in a bin; its units are sellable if the bin is. The fulfillment order is the one that the units of a container are picked for. The warehouse is null for containers in no warehouse, and for other places.';
+
+CREATE OR REPLACE FUNCTION ledger.site_of(type text, place text)
+ RETURNS TABLE(warehouse_id uuid, bin_location_id uuid, is_sellable boolean, fulfillment_order_id uuid)
+ LANGUAGE sql
+ STABLE ROWS 1
+BEGIN ATOMIC
+ SELECT COALESCE(w.id, c.warehouse_id, b.warehouse_id) AS "coalesce",
+     b.id,
+     COALESCE((b.stock_state = 'sellable'::text), true) AS "coalesce",
+     c.fulfillment_order_id
+    FROM ((( SELECT
+                 CASE site_of.type
+                     WHEN 'warehouse'::text THEN (site_of.place)::uuid
+                     ELSE NULL::uuid
+                 END AS "case") w(id)
+      LEFT JOIN erp.stock_container c ON ((c.id =
+         CASE site_of.type
+             WHEN 'stock_container'::text THEN (site_of.place)::uuid
+             ELSE NULL::uuid
+         END)))
+      LEFT JOIN erp.bin_location b ON ((b.id =
+         CASE site_of.type
+             WHEN 'bin_location'::text THEN (site_of.place)::uuid
+             ELSE c.bin_location_id
+         END)));
+END;
+grant execute on function ledger.site_of(text,text) to service_booker;
+grant execute on function ledger.site_of(text,text) to service_ledger;
+grant execute on function ledger.site_of(text,text) to service_writer;
+comment on function ledger.site_of(text,text) is 'As ledger.site, for a place that is given by its kind and its key (see ledger.stock.place).';
 
 CREATE OR REPLACE FUNCTION ledger.span_of(sequence bigint, moment timestamp with time zone)
  RETURNS ledger.span
@@ -43041,14 +51330,58 @@ begin
     and u.quantity is not null
     and case when stock_card.place is not null then l.place = stock_card.place
       when stock_card.warehouse_id is not null then l.warehouse_id = stock_card.warehouse_id
-      else l.location_type in ('warehouse', 'bin_location') end;
+      else l.location_type in ('warehouse', 'bin_location')
+        or l.location_type = 'stock_container' and l.warehouse_id is not null end;
 end
 $function$;
 alter function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) owner to service_ledger;
 grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_api;
-grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_registrar;
 grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_writer;
-comment on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) is 'Returns the stock card of a product, or of a batch of it, in a place, in a warehouse with its bins, or in all warehouses. The first line has the opening balance and no movement. Then each arrival and departure from a moment on follows, up to but without another, in the order in which they happened. Empty without the scopes stocks:read and, for a batch, batches:read.';
+comment on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) is 'Returns the stock card of a product, or of a batch of it, in a place, in a warehouse with its bins and containers, or in all warehouses. The first line has the opening balance and no movement. Then each arrival and departure from a moment on follows, up to but without another, in the order in which they happened. Empty without the scopes stocks:read and, for a batch, batches:read.';
+
+CREATE OR REPLACE FUNCTION ledger.stock_of_bin(bin_location_id uuid)
+ RETURNS SETOF ledger.stock
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT s.id,
+     s.product_id,
+     s.quantity,
+     s.location_type_technical_name,
+     s.warehouse_id,
+     s.bin_location_id,
+     s.order_id,
+     s.return_order_id,
+     s.goods_receipt_id,
+     s.stock_container_id,
+     s.special_stock_location_technical_name,
+     s.place,
+     s.created_at,
+     s.updated_at
+    FROM ledger.stock s
+   WHERE (s.bin_location_id = stock_of_bin.bin_location_id)
+ UNION ALL
+  SELECT s.id,
+     s.product_id,
+     s.quantity,
+     s.location_type_technical_name,
+     s.warehouse_id,
+     s.bin_location_id,
+     s.order_id,
+     s.return_order_id,
+     s.goods_receipt_id,
+     s.stock_container_id,
+     s.special_stock_location_technical_name,
+     s.place,
+     s.created_at,
+     s.updated_at
+    FROM (erp.stock_container c
+      JOIN ledger.stock s ON ((s.stock_container_id = c.id)))
+   WHERE (c.bin_location_id = stock_of_bin.bin_location_id);
+END;
+grant execute on function ledger.stock_of_bin(uuid) to service_ledger;
+grant execute on function ledger.stock_of_bin(uuid) to service_writer;
+comment on function ledger.stock_of_bin(uuid) is 'Returns the stock in a bin, and in the containers that stand in it. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.take_back(fulfillment_id uuid, note text)
  RETURNS uuid[]
@@ -43079,13 +51412,16 @@ begin
   end if;
   drafts := array(
     select row ('{id}', m.product_id, u.quantity, u.batch_id, 'order', m.destination_order_id::text,
-      case when m.source_bin_location_id is null then 'warehouse' else 'bin_location' end,
-      coalesce(m.source_bin_location_id, m.source_warehouse_id, w.warehouse_id)::text,
-        'cancelled_fulfillment')::ledger.draft
+      p.type, p.place, 'cancelled_fulfillment')::ledger.draft
     from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
     left join erp.location w on w.id = f.source_warehouse_location_id
     join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
     join ledger.stock_movement m on m.id = k.stock_movement_id
+    cross join lateral ledger.place_of(case when m.source_bin_location_id is null
+      then coalesce(m.source_warehouse_id, w.warehouse_id) end, m.source_bin_location_id,
+      -- Not into a container that holds picked units of another one by now
+      (select c.id from erp.stock_container c where c.id = m.source_stock_container_id
+        and coalesce(c.fulfillment_order_id, f.id) = f.id)) p
     cross join lateral (
       select b.batch_id, b.quantity from ledger.stock_movement_batch b where b.stock_movement_id = m.id
       union all
@@ -43108,7 +51444,7 @@ end
 $function$;
 alter function ledger.take_back(uuid,text) owner to service_ledger;
 grant execute on function ledger.take_back(uuid,text) to service_writer;
-comment on function ledger.take_back(uuid,text) is 'Books the units of a fulfillment from the order back to the places that they came from. Units from a deleted bin go to the warehouse, outside of any bin. Returns the movements. User error INVALID, and the user errors of ledger.post.';
+comment on function ledger.take_back(uuid,text) is 'Books the units of a fulfillment from the order back to the places that they came from. Units from a deleted bin or container go to the warehouse, outside of any bin. Returns the movements. User error INVALID, and the user errors of ledger.post.';
 
 CREATE OR REPLACE FUNCTION ledger.tell_steps(calls ledger.call[], movement_ids uuid[], steps ledger.place_change[])
  RETURNS void
@@ -43158,7 +51494,7 @@ $function$;
 grant execute on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) to service_booker;
 comment on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) is 'Emits the events of several calls, call by call, with the figures as they were after each. Only for ledger.write, which has written the figures after all calls.';
 
-CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text, reference text DEFAULT NULL::text, reason text DEFAULT NULL::text, process text DEFAULT NULL::text)
  RETURNS ledger.booked
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -43168,21 +51504,80 @@ CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text,
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  drafts ledger.draft[];
 begin
   perform ledger.prepare(lines, 'transfer');
-  return ledger.book(array(
+  drafts := array(
     select ledger.relocation_of(mutation.path('lines', l.ordinality, 'quantity'), l.product_id, l.quantity,
       l.batch_id, s.type, s.place, d.type, d.place)
     from unnest(lines) with ordinality l
-    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) s
-    cross join lateral ledger.place_of(l.destination_warehouse_id, l.destination_bin_location_id) d
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id,
+      l.source_stock_container_id) s
+    cross join lateral ledger.place_of(l.destination_warehouse_id, l.destination_bin_location_id,
+      l.destination_stock_container_id) d
     order by l.ordinality
-  ), note, '{}', reference, reason);
+  );
+  if process is not null then
+    perform ledger.check_process(process, '{relocation}');
+    drafts := ledger.by_process(drafts, process, process, false);
+  end if;
+  return ledger.book(drafts, note, '{}', reference, reason);
 end
 $function$;
-alter function ledger.transfer_stock(ledger.line[],text,text,text) owner to service_ledger;
-grant execute on function ledger.transfer_stock(ledger.line[],text,text,text) to service_writer;
-comment on function ledger.transfer_stock(ledger.line[],text,text,text) is 'Moves stock from one warehouse or bin to another.';
+alter function ledger.transfer_stock(ledger.line[],text,text,text,text) owner to service_ledger;
+grant execute on function ledger.transfer_stock(ledger.line[],text,text,text,text) to service_writer;
+comment on function ledger.transfer_stock(ledger.line[],text,text,text,text) is 'Moves stock from one warehouse, bin or container to another, by a process that the call names or by api_relocation.';
+
+CREATE OR REPLACE FUNCTION ledger.turn_stock(warehouse_id uuid, stock_ids uuid[], is_sellable boolean)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ledger.change_held_stock(ARRAY( SELECT ROW(turn_stock.warehouse_id, s.product_id, (
+                 CASE
+                     WHEN turn_stock.is_sellable THEN '-1'::integer
+                     ELSE 1
+                 END * (s.quantity - COALESCE(( SELECT sum(u.quantity) AS sum
+                    FROM (ledger.batch_stock u
+                      JOIN erp.batch b ON ((b.id = u.batch_id)))
+                   WHERE ((u.stock_id = s.id) AND (b.is_held OR b.is_expired))), (0)::bigint))))::ledger.change AS "row"
+            FROM ledger.stock s
+           WHERE ((s.id = ANY (turn_stock.stock_ids)) AND (s.quantity <> 0)))) AS change_held_stock;
+END;
+grant execute on function ledger.turn_stock(uuid,uuid[],boolean) to service_ledger;
+comment on function ledger.turn_stock(uuid,uuid[],boolean) is 'Updates the held stock of a warehouse when the place of some of its stock begins or ceases to be sellable. Units of batches that are not sellable count already. The products are locked. Callers must be marked by api_meta.plan_by_index.';
+
+CREATE OR REPLACE FUNCTION ledger.unassigned_units(product_ids uuid[])
+ RETURNS TABLE(product_id uuid, units integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+BEGIN ATOMIC
+ SELECT x.product_id,
+     (sum(x.units))::integer AS sum
+    FROM ( SELECT p.id AS product_id,
+             p.reserved_stock AS units
+            FROM erp.product p
+           WHERE ((p.reserved_stock > 0) AND ((unassigned_units.product_ids IS NULL) OR (p.id = ANY (unassigned_units.product_ids))))
+         UNION ALL
+          SELECT s.product_id,
+             (- s.reserved_quantity)
+            FROM ledger.warehouse_stock s
+           WHERE ((s.reserved_quantity > 0) AND ((unassigned_units.product_ids IS NULL) OR (s.product_id = ANY (unassigned_units.product_ids))))
+         UNION ALL
+          SELECT i.product_id,
+             (i.fulfilled_quantity - i.quantity)
+            FROM ((erp.fulfillment_order f
+              JOIN erp.fulfillment_order_line_item i ON ((i.fulfillment_order_id = f.id)))
+              LEFT JOIN erp.location l ON ((l.id = f.source_warehouse_location_id)))
+           WHERE ((f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND (l.warehouse_id IS NULL) AND ((unassigned_units.product_ids IS NULL) OR (i.product_id = ANY (unassigned_units.product_ids))))) x
+   GROUP BY x.product_id
+  HAVING (sum(x.units) > 0);
+END;
+grant execute on function ledger.unassigned_units(uuid[]) to service_writer;
+comment on function ledger.unassigned_units(uuid[]) is 'Returns the units of products that orders wait for, and that neither a warehouse nor an external location has promised. Of the given products, or of all if null; those without such units are left out.';
 
 CREATE OR REPLACE FUNCTION ledger.uncovered_units(order_line_item_id uuid)
  RETURNS integer
@@ -43206,17 +51601,16 @@ BEGIN ATOMIC
      b.product_id,
      w.id,
      sum(u.quantity) AS sum
-    FROM (((erp.batch b
-      JOIN ledger.stock s ON (((s.product_id = b.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text])))))
+    FROM ((((erp.batch b
+      JOIN ledger.stock s ON (((s.product_id = b.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])))))
       JOIN ledger.batch_stock u ON (((u.stock_id = s.id) AND (u.batch_id = b.id) AND (u.quantity > 0))))
-      JOIN erp.warehouse w ON ((w.id = COALESCE(s.warehouse_id, ( SELECT l.warehouse_id
-            FROM erp.bin_location l
-           WHERE ((l.id = s.bin_location_id) AND (l.stock_state = 'sellable'::text)))))))
-   WHERE (b.id = ANY (units_of_batches.batch_ids))
+      CROSS JOIN LATERAL ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code))
+      JOIN erp.warehouse w ON ((w.id = t.warehouse_id)))
+   WHERE ((b.id = ANY (units_of_batches.batch_ids)) AND t.is_sellable)
    GROUP BY b.id, w.id;
 END;
 grant execute on function ledger.units_of_batches(uuid[]) to service_ledger;
-comment on function ledger.units_of_batches(uuid[]) is 'Returns how many units of batches each warehouse has, with its bins, leaving out bins whose units are not sellable anyway. Callers must be marked by api_meta.plan_by_index.';
+comment on function ledger.units_of_batches(uuid[]) is 'Returns how many units of batches each warehouse has, with its bins and containers, leaving out bins whose units are not sellable anyway. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.unmet_units(product_id uuid, warehouse_id uuid, lines ledger.reservation_line[])
  RETURNS bigint
@@ -43227,9 +51621,9 @@ CREATE OR REPLACE FUNCTION ledger.unmet_units(product_id uuid, warehouse_id uuid
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
-RETURN (WITH need AS MATERIALIZED (SELECT x.bin, x.batch, sum(x.units) AS units FROM (SELECT r.bin_location_id AS bin, r.batch_id AS batch, r.open_quantity AS units FROM erp.stock_reservation r WHERE ((r.product_id = unmet_units.product_id) AND (r.warehouse_id = unmet_units.warehouse_id) AND (r.open_quantity > 0)) UNION ALL SELECT l.bin_location_id, l.batch_id, l.quantity FROM unnest(unmet_units.lines) l(product_id, warehouse_id, bin_location_id, quantity, batch_id, order_line_item_id) WHERE ((l.product_id = unmet_units.product_id) AND (l.warehouse_id = unmet_units.warehouse_id))) x WHERE (num_nonnulls(x.bin, x.batch) > 0) GROUP BY x.bin, x.batch), bin AS MATERIALIZED (SELECT n.bin, ((row_number() OVER (ORDER BY n.bin))::integer - 1) AS nth FROM need n WHERE ((n.batch IS NULL) AND (EXISTS (SELECT FROM need b WHERE (b.bin IS NULL))))), lack AS MATERIALIZED (SELECT n.bin, n.batch, n.units FROM need n UNION ALL SELECT s.bin_location_id, u.batch, (- u.units) FROM ((ledger.stock s LEFT JOIN erp.bin_location l ON ((l.id = s.bin_location_id))) CROSS JOIN LATERAL (SELECT b.id AS batch, k.quantity AS units FROM (ledger.batch_stock k JOIN erp.batch b ON ((b.id = k.batch_id))) WHERE ((k.stock_id = s.id) AND (NOT b.is_held) AND COALESCE((b.best_before_date >= (SELECT erp.local_date(now()) AS local_date)), true)) UNION ALL SELECT NULL::uuid, (s.quantity - COALESCE(sum(k.quantity), (0)::bigint)) FROM ledger.batch_stock k WHERE (k.stock_id = s.id)) u) WHERE ((s.product_id = unmet_units.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text])) AND (COALESCE(s.warehouse_id, l.warehouse_id) = unmet_units.warehouse_id) AND (COALESCE(l.stock_state, 'sellable'::text) = 'sellable'::text) AND (EXISTS (SELECT FROM bin)))), chosen AS (SELECT m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END AS batch, sum(k.units) AS units FROM (((generate_series(0, ((1 << (SELECT (LEAST(count(*), (10)::bigint))::integer AS "least" FROM bin)) - 1)) m(mask) CROSS JOIN lack k) LEFT JOIN bin b ON ((b.bin = k.bin))) CROSS JOIN LATERAL (VALUES (COALESCE(((b.nth < 10) AND ((m.mask & (1 << (b.nth % 10))) <> 0)), false))) i(is_in)) WHERE ((EXISTS (SELECT FROM bin)) AND (i.is_in OR (k.batch IN (SELECT n.batch FROM need n)))) GROUP BY m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END) SELECT COALESCE(max(c.units), (0)::bigint) AS "coalesce" FROM (SELECT (sum(CASE WHEN c_1.is_in THEN c_1.units ELSE GREATEST(c_1.units, (0)::numeric) END))::bigint AS units FROM chosen c_1 GROUP BY c_1.mask) c);
+RETURN (WITH need AS MATERIALIZED (SELECT x.bin, x.batch, sum(x.units) AS units FROM (SELECT r.bin_location_id AS bin, r.batch_id AS batch, r.open_quantity AS units FROM erp.stock_reservation r WHERE ((r.product_id = unmet_units.product_id) AND (r.warehouse_id = unmet_units.warehouse_id) AND (r.open_quantity > 0)) UNION ALL SELECT t.bin_location_id, k.batch_id, (k.quantity - k.picked_quantity) FROM ((erp.pick_list_line k JOIN erp.pick_list p ON ((p.id = k.pick_list_id))) CROSS JOIN LATERAL ledger.site(NULL::uuid, k.bin_location_id, k.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code)) WHERE ((k.product_id = unmet_units.product_id) AND (k.state = 'open'::text) AND (p.warehouse_id = unmet_units.warehouse_id)) UNION ALL SELECT l.bin_location_id, l.batch_id, l.quantity FROM unnest(unmet_units.lines) l(product_id, warehouse_id, bin_location_id, quantity, batch_id, order_line_item_id) WHERE ((l.product_id = unmet_units.product_id) AND (l.warehouse_id = unmet_units.warehouse_id))) x WHERE (num_nonnulls(x.bin, x.batch) > 0) GROUP BY x.bin, x.batch), bin AS MATERIALIZED (SELECT n.bin, ((row_number() OVER (ORDER BY n.bin))::integer - 1) AS nth FROM need n WHERE ((n.batch IS NULL) AND (EXISTS (SELECT FROM need b WHERE (b.bin IS NULL))))), lack AS MATERIALIZED (SELECT n.bin, n.batch, n.units FROM need n UNION ALL SELECT t.bin_location_id, u.batch, (- u.units) FROM ((ledger.stock s CROSS JOIN LATERAL ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code)) CROSS JOIN LATERAL (SELECT b.id AS batch, k.quantity AS units FROM (ledger.batch_stock k JOIN erp.batch b ON ((b.id = k.batch_id))) WHERE ((k.stock_id = s.id) AND (NOT b.is_held) AND COALESCE((b.best_before_date >= (SELECT erp.local_date(now()) AS local_date)), true)) UNION ALL SELECT NULL::uuid, (s.quantity - COALESCE(sum(k.quantity), (0)::bigint)) FROM ledger.batch_stock k WHERE (k.stock_id = s.id)) u) WHERE ((s.product_id = unmet_units.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) AND (t.warehouse_id = unmet_units.warehouse_id) AND t.is_sellable AND (t.fulfillment_order_id IS NULL) AND (EXISTS (SELECT FROM bin)))), chosen AS (SELECT m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END AS batch, sum(k.units) AS units FROM (((generate_series(0, ((1 << (SELECT (LEAST(count(*), (10)::bigint))::integer AS "least" FROM bin)) - 1)) m(mask) CROSS JOIN lack k) LEFT JOIN bin b ON ((b.bin = k.bin))) CROSS JOIN LATERAL (VALUES (COALESCE(((b.nth < 10) AND ((m.mask & (1 << (b.nth % 10))) <> 0)), false))) i(is_in)) WHERE ((EXISTS (SELECT FROM bin)) AND (i.is_in OR (k.batch IN (SELECT n.batch FROM need n)))) GROUP BY m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END) SELECT COALESCE(max(c.units), (0)::bigint) AS "coalesce" FROM (SELECT (sum(CASE WHEN c_1.is_in THEN c_1.units ELSE GREATEST(c_1.units, (0)::numeric) END))::bigint AS units FROM chosen c_1 GROUP BY c_1.mask) c);
 grant execute on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) to service_ledger;
-comment on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) is 'Returns how many units of reservations of a product in a warehouse cannot be had at the same time: some name a bin, and others a batch that lies there. Counts active reservations and the given lines. By Hall''s theorem, for up to ten bins. Returns 0 unless both kinds exist.';
+comment on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) is 'Returns how many units of reservations of a product in a warehouse cannot be had at the same time: some name a bin, and others a batch that lies there. Counts active reservations, the units that pick lists will take, and the given lines. By Hall''s theorem, for up to ten bins. Returns 0 unless both kinds exist.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_figures_of_batch_stock()
  RETURNS trigger
@@ -43449,7 +51843,7 @@ end
 $function$;
 comment on function ledger.uphold_rules_of_warehouse_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.warehouse_stock that are declared as not enforced.';
 
-CREATE OR REPLACE FUNCTION ledger.warn_of_bin_state(bin_location_id uuid)
+CREATE OR REPLACE FUNCTION ledger.warn_of_hold(batch_ids uuid[], list text DEFAULT 'ids'::text)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -43462,37 +51856,7 @@ AS $function$
 begin
   -- Orders miss the units as if a booking had taken them away
   perform ledger.warn_of_promises(array(
-    select row ('{stock_state}', s.product_id, s.quantity - u.unsellable, null, 'warehouse',
-      b.warehouse_id::text, 'special_stock_location', 'stock_correction', 'api')::ledger.draft
-    from erp.bin_location b
-    join ledger.stock s on s.bin_location_id = b.id and s.quantity > 0
-    cross join lateral (
-      select coalesce(sum(n.quantity), 0)::integer as unsellable
-      from ledger.batch_stock n join erp.batch x on x.id = n.batch_id
-      where n.stock_id = s.id and (x.is_held or x.is_expired)
-    ) u
-    where b.id = warn_of_bin_state.bin_location_id and s.quantity > u.unsellable order by s.id
-  ));
-end
-$function$;
-alter function ledger.warn_of_bin_state(uuid) owner to service_ledger;
-grant execute on function ledger.warn_of_bin_state(uuid) to service_writer;
-comment on function ledger.warn_of_bin_state(uuid) is 'Warns if orders wait for units in a bin that is no longer sellable: warning STOCK_PROMISED, as of ledger.warn_of_promises.';
-
-CREATE OR REPLACE FUNCTION ledger.warn_of_hold(batch_ids uuid[])
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET enable_seqscan TO 'off'
-AS $function$
-begin
-  -- Orders miss the units as if a booking had taken them away
-  perform ledger.warn_of_promises(array(
-    select row (mutation.path('ids', i.n), u.product_id, u.quantity, null, 'warehouse', u.warehouse_id::text,
+    select row (mutation.path(list, i.n), u.product_id, u.quantity, null, 'warehouse', u.warehouse_id::text,
       'special_stock_location', 'stock_correction', 'api')::ledger.draft
     from unnest(batch_ids) with ordinality i (id, n)
     join ledger.units_of_batches(batch_ids) u on u.batch_id = i.id
@@ -43500,9 +51864,87 @@ begin
   ));
 end
 $function$;
-alter function ledger.warn_of_hold(uuid[]) owner to service_ledger;
-grant execute on function ledger.warn_of_hold(uuid[]) to service_writer;
-comment on function ledger.warn_of_hold(uuid[]) is 'Warns if orders wait for units of batches that have been put on hold: warning STOCK_PROMISED, as of ledger.warn_of_promises. Nulls among the batches are ignored.';
+alter function ledger.warn_of_hold(uuid[],text) owner to service_ledger;
+grant execute on function ledger.warn_of_hold(uuid[],text) to service_writer;
+comment on function ledger.warn_of_hold(uuid[],text) is 'Warns if orders wait for units of batches that have been put on hold: warning STOCK_PROMISED, as of ledger.warn_of_promises. Nulls among the batches are ignored. The list is the field of the input that has the batches.';
+
+CREATE OR REPLACE FUNCTION ledger.warn_of_lost_stock(stock_ids uuid[], path text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  -- Orders miss the units as if a booking had taken them away
+  perform ledger.warn_of_promises(array(
+    select row (path, s.product_id, s.quantity - u.unsellable, null, 'warehouse',
+      t.warehouse_id::text, 'special_stock_location', 'stock_correction', 'api')::ledger.draft
+    from ledger.stock s
+    cross join lateral ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t
+    cross join lateral (
+      select coalesce(sum(n.quantity), 0)::integer as unsellable
+      from ledger.batch_stock n join erp.batch x on x.id = n.batch_id
+      where n.stock_id = s.id and (x.is_held or x.is_expired)
+    ) u
+    where s.id = any (stock_ids) and not t.is_sellable and s.quantity > u.unsellable order by s.id
+  ));
+end
+$function$;
+alter function ledger.warn_of_lost_stock(uuid[],text[]) owner to service_ledger;
+grant execute on function ledger.warn_of_lost_stock(uuid[],text[]) to service_writer;
+comment on function ledger.warn_of_lost_stock(uuid[],text[]) is 'Warns if orders wait for stock whose place is no longer sellable: warning STOCK_PROMISED, as of ledger.warn_of_promises, at a path of the input. Places that are sellable are left out.';
+
+CREATE OR REPLACE FUNCTION ledger.warn_of_picks(drafts ledger.draft[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  -- Usually no pick list waits for any of these products
+  if not exists (
+    select from erp.pick_list_line l
+    where l.product_id = any (array(select d.product_id from unnest(drafts) d)) and l.state = 'open'
+  ) then
+    return;
+  end if;
+  perform mutation.warn((
+    select jsonb_agg(mutation.user_error('STOCK_PROMISED',
+      format('Pick list %s takes %s units of product %s from there; %s are left.', x.number, x.planned,
+        x.product_number, greatest(x.lying, 0)),
+      drafts[x.line].field,
+      jsonb_build_object('productId', 'gid://service/Product/' || x.product_id, 'pickListNumber', x.number,
+        'planned', x.planned, 'left', x.lying))
+      order by x.line)
+    from (
+      select g.product_id, a.product_number, g.line, min(p.number) as number,
+        sum(l.quantity - l.picked_quantity) as planned,
+        coalesce((
+          select case when g.batch_id is null then s.quantity else coalesce((
+            select b.quantity from ledger.batch_stock b where b.stock_id = s.id and b.batch_id = g.batch_id
+          ), 0) end
+          from ledger.stock s where s.product_id = g.product_id and s.place = g.source), 0) as lying
+      from (
+        select d.product_id, d.source, d.batch_id, min(d.ordinality) as line
+        from unnest(drafts) with ordinality d
+        where d.source_type in ('warehouse', 'bin_location', 'stock_container')
+        group by d.product_id, d.source, d.batch_id
+      ) g
+      join erp.product a on a.id = g.product_id
+      join erp.pick_list_line l on l.product_id = g.product_id and l.state = 'open'
+        and (g.batch_id is null or l.batch_id = g.batch_id)
+      join erp.pick_list p on p.id = l.pick_list_id
+      where coalesce(l.stock_container_id, l.bin_location_id, p.warehouse_id)::text = g.source
+      group by g.product_id, a.product_number, g.line, g.source, g.batch_id
+    ) x
+    where x.lying < x.planned));
+end
+$function$;
+grant execute on function ledger.warn_of_picks(ledger.draft[]) to service_ledger;
+comment on function ledger.warn_of_picks(ledger.draft[]) is 'Warns if movements, which have been booked, left less in a place than pick lists are to take from there: warning STOCK_PROMISED. The person who picks will report the rest as missing.';
 
 CREATE OR REPLACE FUNCTION ledger.warn_of_promises(drafts ledger.draft[])
  RETURNS void
@@ -43510,15 +51952,14 @@ CREATE OR REPLACE FUNCTION ledger.warn_of_promises(drafts ledger.draft[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  -- Shipped units were promised; the promises end with them
-  shipping constant text := 'api_shipping';
   suspects uuid[];
   warnings jsonb;
 begin
+  -- Shipped units were promised; the promises end with them.
   -- These are the figures after the booking. Usually none is below 0, and there is nothing to warn about.
   suspects := array(
     select distinct d.product_id from unnest(drafts) d join erp.product p on p.id = d.product_id
-    where d.source_type in ('warehouse', 'bin_location') and d.process <> shipping
+    where d.source_type in ('warehouse', 'bin_location', 'stock_container') and d.destination_type <> 'order'
       and (p.available_stock < 0 or exists (
         select from ledger.warehouse_stock s
         where s.product_id = d.product_id and s.available_quantity < 0)));
@@ -43539,10 +51980,9 @@ begin
     select leg.product_id, w.id as warehouse_id, w.code, w.is_stock_available_for_sale as is_for_sale,
       sum(leg.change) as units, min(leg.line) filter (where leg.change < 0) as line
     from leg
-    left join erp.bin_location b on b.id = case leg.place_type when 'bin_location' then leg.place::uuid end
-    join erp.warehouse w
-      on w.id = case leg.place_type when 'warehouse' then leg.place::uuid else b.warehouse_id end
-    where coalesce(b.stock_state, 'sellable') = 'sellable'
+    cross join lateral ledger.site_of(leg.place_type, leg.place) t
+    join erp.warehouse w on w.id = t.warehouse_id
+    where t.is_sellable
     group by leg.product_id, w.id
   ),
   short (product_id, warehouse_id, code, available, reserved, line) as (
@@ -43648,7 +52088,9 @@ begin
   return query
   with flow as materialized (
     select s.id as stock_id, l.batch_id, sum(l.change) as change, min(l.position) as position,
-      coalesce(sum(l.change) filter (where l.place_type in ('warehouse', 'bin_location')), 0) as held,
+      coalesce(sum(l.change) filter (where l.place_type in ('warehouse', 'bin_location')
+        or l.place_type = 'stock_container'
+          and (select t.warehouse_id from ledger.site_of(l.place_type, l.place) t) is not null), 0) as held,
       min(l.booked_at) filter (where not l.is_count) as moved_at
     from unnest(legs) l
     join ledger.stock s on s.product_id = l.product_id and s.place = l.place
@@ -44282,6 +52724,87 @@ END;
 grant execute on function mutation.faults_of_columns(regclass) to service_writer;
 comment on function mutation.faults_of_columns(regclass) is 'Returns SQL that finds the faults of a row w of mutation.row_faults by itself. It finds nulls in required columns that mutations change, violated checks, foreign keys to missing rows, and texts that are too long for an index. A text that has a check of its length is refused once, by the check. It runs row by row, because reading many long rows again for each rule takes seconds.';
 
+CREATE OR REPLACE FUNCTION mutation.faults_of_fields(relation regclass, rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH reference AS MATERIALIZED (
+          SELECT references_of.field,
+             references_of.column_name,
+             references_of.target,
+             references_of.key
+            FROM mutation.references_of(faults_of_fields.relation) references_of(field, column_name, target, key)
+         ), localized(name, field, is_required) AS MATERIALIZED (
+          SELECT a.attname,
+             ((a.attname)::text || '_by_locale'::text) AS "?column?",
+             a.attnotnull
+            FROM (mutation.localized_columns(faults_of_fields.relation) c(c)
+              JOIN pg_attribute a ON (((a.attrelid = (faults_of_fields.relation)::oid) AND (a.attname = c.c))))
+         ), fixed(name, is_required) AS MATERIALIZED (
+          SELECT a.attname,
+             (a.attnotnull AND (EXISTS ( SELECT
+                    FROM pg_constraint c
+                   WHERE ((c.conrelid = (faults_of_fields.relation)::oid) AND (c.contype = 'f'::"char") AND (c.conkey = ARRAY[a.attnum]))))) AS "?column?"
+            FROM pg_attribute a
+           WHERE ((a.attrelid = (faults_of_fields.relation)::oid) AND (a.attnum > 0) AND (NOT a.attisdropped) AND (NOT has_column_privilege((faults_of_fields.relation)::oid, a.attnum, 'update'::text)))
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, f.field, NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT u.line,
+             'NOT_FOUND'::text AS "?column?",
+             format('There is no such %s.'::text, mutation.thing(r.target)) AS format,
+             ARRAY[r.field] AS "array"
+            FROM (unnest(faults_of_fields.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN reference r)
+           WHERE ((u.given ->> ('@'::text || r.field)) = (mutation.nil_id())::text)
+         UNION ALL
+          SELECT u.line,
+             'INVALID'::text,
+             format('The id names another %s.'::text, mutation.thing(r.target)) AS format,
+             ARRAY[r.field] AS "array"
+            FROM (unnest(faults_of_fields.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN reference r)
+           WHERE (((u.given ->> ('@'::text || r.field)) <> (mutation.nil_id())::text) AND ((u.given ->> ('@'::text || r.field)) <> (u.given ->> (r.column_name)::text)))
+         UNION ALL
+          SELECT u.line,
+             'NOT_EDITABLE'::text,
+             'This can be set for a new row only.'::text,
+             ARRAY[COALESCE(( SELECT r.field
+                    FROM reference r
+                   WHERE ((r.column_name = c.name) AND (u.given ? r.field))
+                  LIMIT 1), (c.name)::text)] AS "array"
+            FROM (unnest(faults_of_fields.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN fixed c)
+           WHERE ((NOT u.is_new) AND (u.given ? (c.name)::text) AND ((u.wanted -> (c.name)::text) IS DISTINCT FROM (u.present -> (c.name)::text)))
+         UNION ALL
+          SELECT u.line,
+             'REQUIRED'::text,
+             format('A new row needs a %s.'::text, replace((c.name)::text, '_id'::text, ''::text)) AS format,
+             ARRAY[c.name] AS "array"
+            FROM (unnest(faults_of_fields.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN fixed c)
+           WHERE (u.is_new AND c.is_required AND (COALESCE((u.wanted -> (c.name)::text), 'null'::jsonb) = 'null'::jsonb))
+         UNION ALL
+          SELECT u.line,
+             t.code,
+             t.message,
+             ARRAY[c.field] AS "array"
+            FROM ((unnest(faults_of_fields.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN localized c)
+              CROSS JOIN LATERAL mutation.faults_of_texts((u.given -> c.field)) t(code, message))
+         UNION ALL
+          SELECT u.line,
+             'REQUIRED'::text,
+             'This must not be null.'::text,
+             ARRAY[c.field] AS "array"
+            FROM (unnest(faults_of_fields.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN localized c)
+           WHERE (c.is_required AND (COALESCE((u.wanted -> (c.name)::text), 'null'::jsonb) = 'null'::jsonb) AND (COALESCE((u.given -> c.field), 'null'::jsonb) = 'null'::jsonb))) f(line, code, message, field);
+END;
+grant execute on function mutation.faults_of_fields(regclass,mutation.upsert_row[]) to service_writer;
+comment on function mutation.faults_of_fields(regclass,mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert before the rules of the table are checked. It finds keys that name nothing, and malformed texts in several languages. Columns that service_writer may not update are set in new rows only.';
+
 CREATE OR REPLACE FUNCTION mutation.faults_of_keys(relation regclass)
  RETURNS text
  LANGUAGE sql
@@ -44328,6 +52851,55 @@ BEGIN ATOMIC
 END;
 grant execute on function mutation.faults_of_keys(regclass) to service_writer;
 comment on function mutation.faults_of_keys(regclass) is 'Returns SQL that finds rows of mutation.row_faults with a unique key that another row has after the call. Keys that rows of the call give up are free. Null if the table has no unique key.';
+
+CREATE OR REPLACE FUNCTION mutation.faults_of_texts(texts jsonb)
+ RETURNS TABLE(code text, message text)
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH found AS MATERIALIZED (
+          SELECT
+                 CASE
+                     WHEN (jsonb_typeof(faults_of_texts.texts) = 'object'::text) THEN faults_of_texts.texts
+                     ELSE NULL::jsonb
+                 END AS texts
+         )
+  SELECT 'INVALID'::text,
+     'This is an object from locale to text, such as {"en-GB": "Invoice"}.'::text
+    FROM found f
+   WHERE ((f.texts IS NULL) AND (jsonb_typeof(faults_of_texts.texts) <> 'null'::text))
+ UNION ALL
+  SELECT 'REQUIRED'::text,
+     'The text in en-GB is missing, which stands in for those that a language lacks.'::text
+    FROM found f
+   WHERE (NOT (f.texts ? 'en-GB'::text))
+ UNION ALL
+  SELECT 'TOO_MANY_LINES'::text,
+     'There are more than 100 languages.'::text
+    FROM found f
+   WHERE (( SELECT count(*) AS count
+            FROM jsonb_each(f.texts) jsonb_each(key, value)) > 100)
+ UNION ALL
+ ( SELECT x.code,
+     format(x.message, t.key) AS format
+    FROM ((found f
+      CROSS JOIN LATERAL jsonb_each(f.texts) t(key, value))
+      CROSS JOIN LATERAL ( SELECT 'INVALID'::text AS "?column?",
+             'A locale is a language, optionally script and region: de, de-AT, zh-Hant-TW; not %s.'::text AS "?column?"
+           WHERE (NOT erp.is_locale(t.key))
+         UNION ALL
+          SELECT 'INVALID'::text,
+             'The text in %s is blank, or no text.'::text
+           WHERE ((jsonb_typeof(t.value) <> 'string'::text) OR erp.is_blank((t.value #>> '{}'::text[])))
+         UNION ALL
+          SELECT 'OUT_OF_RANGE'::text,
+             'The text in %s has more than 1000 characters.'::text
+           WHERE (length((t.value #>> '{}'::text[])) > 1000)) x(code, message))
+  LIMIT 10);
+END;
+grant execute on function mutation.faults_of_texts(jsonb) to service_writer;
+comment on function mutation.faults_of_texts(jsonb) is 'Returns what is wrong with a text in several languages, up to ten faults of single ones. JSON null is right.';
 
 CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT takes_changes boolean, OUT secrets text[], OUT plan text)
  RETURNS record
@@ -44469,7 +53041,7 @@ begin
     cross join lateral (select row (
       j.line ->> 'product_id', j.line -> f.place ->> 'warehouse_id', j.line -> f.place ->> 'bin_location_id',
       j.line -> f.destination ->> 'warehouse_id', j.line -> f.destination ->> 'bin_location_id',
-      j.line ->> f.quantity, null, null, null)::ledger.line offset 0) l (line)
+      j.line ->> f.quantity, null, null, null, null, null)::ledger.line offset 0) l (line)
     order by c.ordinality
   );
 end
@@ -44518,6 +53090,44 @@ RETURN hashtextextended((((credential_id)::text || ' '::text) || key), (17)::big
 grant execute on function mutation.key_lock(uuid,text) to service_writer;
 comment on function mutation.key_lock(uuid,text) is 'Returns the advisory lock of an idempotency key. Its holder finds out whether the key is taken, without waiting for the transaction that takes it.';
 
+CREATE OR REPLACE FUNCTION mutation.links_of(links regclass, member name, field text, rows mutation.upsert_row[])
+ RETURNS TABLE(line bigint, id uuid, member_id uuid, path text[], n bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query execute (
+    select format('select u.line, u.id, x.* from unnest($1) u cross join lateral (%s) x',
+      string_agg(format('select (select o.id from %s o where o.%I = e.value%s), '
+        'array[%4$L, (e.n - 1)::text], e.n from jsonb_array_elements_text(nullif(u.given -> %4$L, %5$L)) '
+        'with ordinality e (value, n)', k.target, k.key, k.cast, k.field, 'null'), ' union all '))
+    from (
+      select r.target, r.key, '' as cast, format('%s_%ss', links_of.field, r.key) as field
+      from mutation.references_of(links) r where r.column_name = member
+      union all
+      select c.confrelid::regclass, 'id', '::uuid', links_of.field || '_ids'
+      from pg_constraint c join pg_attribute a on a.attrelid = links and a.attnum = c.conkey[1]
+      where c.conrelid = links and c.contype = 'f' and a.attname = member
+    ) k) using rows;
+end
+$function$;
+grant execute on function mutation.links_of(regclass,name,text,mutation.upsert_row[]) to service_writer;
+comment on function mutation.links_of(regclass,name,text,mutation.upsert_row[]) is 'Returns the things that rows of an upsert name in lists, by id or by a unique key, to be linked in a table. For the field country these are the lists country_ids and country_iso_codes. Null stands for a thing that is not there. Also returns the path and the place in the list, from 1.';
+
+CREATE OR REPLACE FUNCTION mutation.localized_columns(relation regclass)
+ RETURNS SETOF name
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT a.attname
+    FROM pg_attribute a
+   WHERE ((a.attrelid = (localized_columns.relation)::oid) AND (a.atttypid = ('erp.localized_text'::regtype)::oid) AND (a.attnum > 0));
+END;
+grant execute on function mutation.localized_columns(regclass) to service_writer;
+comment on function mutation.localized_columns(regclass) is 'Returns the columns of a table with texts in several languages. In upserts the field name_by_locale stands for the column name.';
+
 CREATE OR REPLACE FUNCTION mutation.match_of(relation regclass, matches text[], others text)
  RETURNS text
  LANGUAGE sql
@@ -44549,7 +53159,7 @@ begin
   -- Rows that are named by their id and get another key: their present key becomes free
   execute format('select array(select g.id from (select (e ->> %L)::uuid as id, e from '
     'jsonb_array_elements($1) e where e ?| $2) g where (select %s from %s o where o.id = g.id))', 'id',
-    (select string_agg(format('g.e ? %1$L and o.%1$I is distinct from g.e ->> %1$L', k), ' or ')
+    (select string_agg(format('g.e ? %1$L and o.%1$I::text is distinct from g.e ->> %1$L', k), ' or ')
       from unnest(keys) k), relation)
   into leaving using given, keys;
   execute format('select from %s t where t.id = any (array(select %s from %s)) order by t.id '
@@ -44592,6 +53202,23 @@ end
 $function$;
 grant execute on function mutation.match_rows(regclass,text,jsonb,text[],text[]) to service_writer;
 comment on function mutation.match_rows(regclass,text,jsonb,text[],text[]) is 'Returns the rows of an upsert into a table, each with the table''s row that it refers to. That is the row with its id, else the first that fulfills a match, a condition on a row o of the table and the given row r. A row is not matched if another row of the call names it by id and gives it another key. Omitted fields keep their value, or get their default. Locks the table''s rows, by id. Keys are columns that can identify a row instead of its id. User errors REQUIRED and TOO_MANY_LINES; rows are refused with REQUIRED, NOT_FOUND and NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION mutation.names_links(given jsonb, field text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN (EXISTS (SELECT FROM jsonb_object_keys(names_links.given) k(k) WHERE (k.k ~~ (replace(names_links.field, '_'::text, '\_'::text) || '\_%s'::text))));
+grant execute on function mutation.names_links(jsonb,text) to service_writer;
+comment on function mutation.names_links(jsonb,text) is 'Whether the caller gave a list of mutation.links_of in a row of an upsert.';
+
+CREATE OR REPLACE FUNCTION mutation.nil_id()
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN '00000000-0000-0000-0000-000000000000'::uuid;
+grant execute on function mutation.nil_id() to service_writer;
+comment on function mutation.nil_id() is 'Returns the id that no row has.';
 
 CREATE OR REPLACE FUNCTION mutation.order_of_keys(relation regclass)
  RETURNS text
@@ -44642,6 +53269,32 @@ $function$;
 alter function mutation.prune_keys(integer) owner to service_writer;
 grant execute on function mutation.prune_keys(integer) to service_worker;
 comment on function mutation.prune_keys(integer) is 'Removes expired idempotency keys that no mutation has removed, at most as many as the batch. Returns how many: call it again until that is 0.';
+
+CREATE OR REPLACE FUNCTION mutation.references_of(relation regclass)
+ RETURNS TABLE(field text, column_name name, target regclass, key name)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (k.attname ~~ (r.stem || '\_%'::text)) THEN (k.attname)::text
+             ELSE ((r.stem || '_'::text) || (k.attname)::text)
+         END AS "case",
+     r.attname,
+     (r.confrelid)::regclass AS confrelid,
+     k.attname
+    FROM ((( SELECT a.attname,
+             c.confrelid,
+             regexp_replace((a.attname)::text, '_id$'::text, ''::text) AS stem
+            FROM (pg_constraint c
+              JOIN pg_attribute a ON (((a.attrelid = c.conrelid) AND (a.attnum = c.conkey[1]))))
+           WHERE ((c.conrelid = (references_of.relation)::oid) AND (c.contype = 'f'::"char") AND (cardinality(c.conkey) = 1) AND (a.attname ~~ '%\_id'::text))) r
+      JOIN pg_index i ON (((i.indrelid = r.confrelid) AND i.indisunique AND (i.indnkeyatts = 1) AND (i.indpred IS NULL))))
+      JOIN pg_attribute k ON (((k.attrelid = r.confrelid) AND (k.attnum = i.indkey[0]) AND (k.atttypid = ('text'::regtype)::oid))));
+END;
+grant execute on function mutation.references_of(regclass) to service_writer;
+comment on function mutation.references_of(regclass) is 'Returns the fields by which rows of an upsert name others without an id. Say sales_channel.currency_id refers to erp.currency, with the unique text iso_code: then the field currency_iso_code names the row.';
 
 CREATE OR REPLACE FUNCTION mutation.refuse(errors jsonb)
  RETURNS void
@@ -44958,6 +53611,37 @@ alter function mutation.run_together(jsonb) owner to service_writer;
 grant execute on function mutation.run_together(jsonb) to service_api;
 comment on function mutation.run_together(jsonb) is 'Runs calls of mutations in a group commit, as if mutation.run ran one after the other. Takes an array of objects with version, operation, input, key, credential_id, request_id, scopes and traceparent. Returns an array: for each call the result of mutation.run, or null if the caller must use mutation.run. Null is returned for calls that do not fit the single-line path, may be refused, or would wait for an idempotency key, and for later calls of the same product.';
 
+CREATE OR REPLACE FUNCTION mutation.set_links(links regclass, owner name, member name, field text, rows mutation.upsert_row[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  changed uuid[];
+begin
+  execute format($q$
+    with wanted as materialized (
+      select distinct l.id, l.member_id from mutation.links_of($1, $2, $3, $4) l
+      where l.id = any (array(select u.id from unnest($4) u where u.errors is null))
+    ),
+    gone as (
+      delete from %1$s x using unnest($4) u
+      where x.%2$I = u.id and u.errors is null and mutation.names_links(u.given, $3) and not exists (
+        select from wanted w where w.id = x.%2$I and w.member_id = x.%3$I)
+      returning x.%2$I as id
+    ),
+    made as (
+      insert into %1$s as x (%2$I, %3$I) select w.id, w.member_id from wanted w order by w.id, w.member_id
+      on conflict do nothing returning x.%2$I as id
+    )
+    select array(select id from gone union select id from made)
+    $q$, links, owner, member) into changed using links, member, field, rows;
+  return changed;
+end
+$function$;
+grant execute on function mutation.set_links(regclass,name,name,text,mutation.upsert_row[]) to service_writer;
+comment on function mutation.set_links(regclass,name,name,text,mutation.upsert_row[]) is 'Links the objects in rows of an upsert, in a table, to the things of mutation.links_of that they name, and to no others. Rows without such a list keep their links. Returns the ids of objects with a changed link.';
+
 CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea, operation name, input jsonb, validate_only boolean, newer_than timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -45050,6 +53734,29 @@ CREATE OR REPLACE FUNCTION mutation.thing(relation regclass)
 RETURN (SELECT replace(regexp_replace((c.relname)::text, '^sales_'::text, ''::text), '_'::text, ' '::text) AS replace FROM pg_class c WHERE (c.oid = (thing.relation)::oid));
 grant execute on function mutation.thing(regclass) to service_writer;
 comment on function mutation.thing(regclass) is 'Returns the everyday name of a row of a table, for messages.';
+
+CREATE OR REPLACE FUNCTION mutation.upsert(relation regclass, list text, given jsonb, partial boolean, keys text[], matches text[] DEFAULT NULL::text[], faults regproc DEFAULT NULL::regproc)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  found constant text[] := coalesce(matches, array(select format('o.%1$I = r.%1$I', k) from unnest(keys) k));
+  rows mutation.upsert_row[] := mutation.match_rows(
+    relation, list, mutation.with_columns(relation, given), keys, found);
+begin
+  rows := mutation.with_faults(rows, list, mutation.faults_of_fields(relation, rows));
+  if faults is not null then
+    execute format('select mutation.with_faults($1, $2, %s($1))', faults) into rows using rows, list;
+  end if;
+  rows := mutation.with_faults(rows, list, mutation.row_faults(relation, rows, found));
+  rows := mutation.with_faults_of_taken_keys(relation, rows, list, partial);
+  perform mutation.require_rows(rows, partial);
+  return mutation.write_rows(relation, rows);
+end
+$function$;
+grant execute on function mutation.upsert(regclass,text,jsonb,boolean,text[],text[],regproc) to service_writer;
+comment on function mutation.upsert(regclass,text,jsonb,boolean,text[],text[],regproc) is 'Creates and updates rows of a table: the objects in the list, whose fields are named like columns, mutation.references_of and mutation.localized_columns. Rows are known by their id or else by a key; matches are its conditions (mutation.match_rows), by default the equality of each. The function faults returns what is wrong beyond the rules of the table. Returns the outcome of each row.';
 
 CREATE OR REPLACE FUNCTION mutation.upserted(rows mutation.upsert_row[], OUT results jsonb, OUT ids uuid[])
  RETURNS record
@@ -45163,6 +53870,43 @@ BEGIN ATOMIC
 END;
 grant execute on function mutation.with_changes(mutation.upsert_row[],uuid[]) to service_writer;
 comment on function mutation.with_changes(mutation.upsert_row[],uuid[]) is 'Returns the rows of an upsert, of which the rows with these ids are marked as changed, because something that belongs to them was.';
+
+CREATE OR REPLACE FUNCTION mutation.with_columns(relation regclass, given jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  fields constant text := (
+    select string_agg(f.sql, ' || ') from (
+      -- The nil id stands for a row that is not there
+      select format('coalesce((select jsonb_build_object(%1$L, x.id) || case when not e.value ? %2$L '
+        'then jsonb_build_object(%2$L, x.id) else %3$L end from (select case when e.value ->> %4$L is not '
+        'null then coalesce((select o.id from %5$s o where o.%6$I = e.value ->> %4$L), %7$L) end) x (id) '
+        'where e.value ? %4$L), %3$L)',
+        '@' || r.field, r.column_name, '{}', r.field, r.target, r.key, mutation.nil_id())
+      from mutation.references_of(relation) r
+      union all
+      select format('case when erp.is_localized_text(e.value -> %1$L) or e.value -> %1$L = %2$L '
+        'then jsonb_build_object(%3$L, e.value -> %1$L) else %4$L end', c || '_by_locale', 'null', c, '{}')
+      from mutation.localized_columns(relation) c
+    ) f (sql));
+  result jsonb := given;
+begin
+  if fields is not null then
+    execute format('select jsonb_agg(e.value || %s order by e.n) '
+      'from jsonb_array_elements($1) with ordinality e (value, n)', fields) into result using given;
+  end if;
+  return result;
+end
+$function$;
+grant execute on function mutation.with_columns(regclass,jsonb) to service_writer;
+comment on function mutation.with_columns(regclass,jsonb) is 'Returns the rows that a caller gave to an upsert, with columns for fields that are named otherwise. These are ids of rows that are named by a key, and texts in several languages. The id of a field is also under its name after an @, where mutation.faults_of_fields looks for it.';
 
 CREATE OR REPLACE FUNCTION mutation.with_faults(rows mutation.upsert_row[], list text, faults mutation.row_fault[])
  RETURNS mutation.upsert_row[]
@@ -48032,11 +56776,10 @@ BEGIN ATOMIC
            WHERE ((w.report_id = (held_units.run).report_id) AND (((held_units.run).products IS NULL) OR (w.product_id = ANY ((held_units.run).products))))
          UNION ALL
           SELECT l.product_id,
-             COALESCE(l.warehouse_id, c.warehouse_id) AS "coalesce",
+             l.warehouse_id,
              l.quantity
-            FROM ((ledger.movement_sequence s
+            FROM (ledger.movement_sequence s
               JOIN ledger.past_leg l ON ((l.movement_id = s.movement_id)))
-              LEFT JOIN erp.stock_container c ON ((((c.id)::text = l.place) AND (l.location_type = 'stock_container'::text))))
            WHERE ((s.sequence > (held_units.run).after) AND (s.sequence <= (held_units.run).upto) AND (((held_units.run).products IS NULL) OR (l.product_id = ANY ((held_units.run).products))) AND (l.location_type = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])))) u
    GROUP BY u.product_id, u.warehouse_id
   HAVING (sum(u.quantity) <> (0)::numeric);
@@ -48213,7 +56956,8 @@ begin
     or tg_op = 'UPDATE' and new.goods_receipt_id <> old.goods_receipt_id
       and valuation.is_counted(new.goods_receipt_id) then
     perform mutation.refuse('PERIOD_CLOSED',
-      'A closed stock valuation report counts with this line of a goods receipt.', '{unit_price}');
+      'A closed stock valuation report counts with this line of a goods receipt. Book the difference by '
+        'landedCostAllocate or stockWriteDown, or void the report.', '{unit_price}');
   end if;
   return case tg_op when 'DELETE' then old else new end;
 end

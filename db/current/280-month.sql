@@ -1,4 +1,0 @@
--- The first warehouses of a database may name their defaults. Stocktakes begin by the clock of the movements.
---!include erp/upsert_warehouses.sql
---!include erp/create_stocktake.sql
---!include erp/faults_of_order_lines.sql

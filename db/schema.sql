@@ -5091,7 +5091,7 @@ create view api_meta.view_column_source as
      JOIN api_meta.table_column a ON a.relation = l.relation AND a.attnum = l.attnum;
 comment on view api_meta.view_column_source is 'The columns of tables that each API view reads, also through other views. The table with the greatest weight is the view''s main table.';
 
-CREATE OR REPLACE FUNCTION api_meta.add_upsert(mutation text, relation regclass, known_by text, note text, keys text[] DEFAULT NULL::text[], errors text DEFAULT NULL::text, warnings text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION api_meta.add_upsert(mutation text, relation regclass, known_by text, note text, keys text[] DEFAULT NULL::text[], errors text DEFAULT NULL::text, warnings text DEFAULT NULL::text, resource text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5144,7 +5144,8 @@ $q$, mutation, home, case when warnings > '' then ', null' end, case
       (format('column %s_payload.warnings', mutation), case when warnings > ''
         then 'Warnings about a call that succeeded; empty if there are none.' end),
       (format('function %1$s(%1$s_input, jsonb)', mutation), format(
-        E'@requiresScopes %s:write\n@userErrors %sTOO_MANY_LINES%s\n%s', list,
+        E'@requiresScopes %s:write\n@userErrors %sTOO_MANY_LINES%s\n%s',
+        coalesce(resource, list),
         'REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE ' || coalesce(errors || ' ', ''),
         E'\n@warnings ' || warnings, note))
     ) c (object, text)
@@ -5154,7 +5155,7 @@ $q$, mutation, home, case when warnings > '' then ', null' end, case
   end loop;
 end
 $function$;
-comment on function api_meta.add_upsert(text,regclass,text,text,text[],text,text) is 'Makes the mutation <list>_upsert of an API schema, with its input and payload, over the type of a row, <thing>_upsert_input, which must be there. Fields of the row that have no comment get one from the catalog (api_meta.upsert_field_note); known_by says by what a row is known without an id. With keys, mutation.upsert writes the table; without, the function erp.upsert_<list>(jsonb, boolean) does. The note describes the mutation; errors and warnings are further codes for its tags. The scope is <list>:write.';
+comment on function api_meta.add_upsert(text,regclass,text,text,text[],text,text,text) is 'Makes the mutation <list>_upsert of an API schema, with its input and payload, over the type of a row, <thing>_upsert_input, which must be there. Fields of the row that have no comment get one from the catalog (api_meta.upsert_field_note); known_by says by what a row is known without an id. With keys, mutation.upsert writes the table; without, the function erp.upsert_<list>(jsonb, boolean) does. The note describes the mutation; errors and warnings are further codes for its tags. The scope is <resource>:write, by default <list>:write.';
 
 CREATE OR REPLACE FUNCTION api_meta.add_values(enum regtype, VARIADIC labels text[])
  RETURNS void
@@ -15653,7 +15654,7 @@ AS $function$
   from mutation.upserted(erp.upsert_bin_locations(changes -> 'bin_locations', input.partial)) d
 $function$;
 grant execute on function api_unstable.bin_locations_upsert(api_unstable.bin_locations_upsert_input,jsonb) to service_writer;
-comment on function api_unstable.bin_locations_upsert(api_unstable.bin_locations_upsert_input,jsonb) is '@requiresScopes bin_locations:write
+comment on function api_unstable.bin_locations_upsert(api_unstable.bin_locations_upsert_input,jsonb) is '@requiresScopes warehouses:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
 @warnings STOCK_PROMISED
 Creates and updates bins. The call succeeds even if orders wait for units in a bin that is no longer sellable, and then has the warning STOCK_PROMISED.';
@@ -19848,7 +19849,11 @@ begin
     set_config('service.credential_id', present.credential_id::text, true),
     set_config('service.request_id', operation_id::text, true),
     set_config('service.traceparent', coalesce(traceparent, ''), true);
-  if not auth.has_scope(present.resource || ':write') then
+  -- Mutations name their scope in their comment
+  if not auth.has_scope((
+    select substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes (\S+)') from pg_proc p
+    where p.pronamespace = to_regnamespace(quote_ident(version)) and p.proname = operation
+  )) then
     return 'SCOPE_MISSING';
   end if;
   if jsonb_array_length(rows) > 0 then
@@ -20928,7 +20933,7 @@ create table erp.customer_group (
   updated_at timestamp(0) with time zone,
   technical_name text collate "C",
   constraint customer_group_pkey PRIMARY KEY (id),
-  constraint customer_group_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))) NOT VALID,
+  constraint customer_group_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))),
   constraint customer_group_technical_name_is_unique UNIQUE (technical_name)
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.customer_group FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -20988,14 +20993,14 @@ create table erp.document (
   constraint document_deep_link_code_is_long CHECK ((length(deep_link_code) >= 32)),
   constraint document_deep_link_code_key UNIQUE (deep_link_code),
   constraint document_document_type_id_fkey FOREIGN KEY (document_type_id) REFERENCES erp.document_type(id) ON DELETE RESTRICT,
-  constraint document_is_about_one_thing CHECK ((num_nonnulls(order_id, quote_id, supplier_order_id) = 1)) NOT VALID,
+  constraint document_is_about_one_thing CHECK ((num_nonnulls(order_id, quote_id, supplier_order_id) = 1)),
   constraint document_number_is_unique_per_type UNIQUE (document_type_id, document_number),
   constraint document_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE RESTRICT,
   constraint document_pkey PRIMARY KEY (id),
-  constraint document_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES erp.quote(id) ON DELETE CASCADE NOT VALID,
+  constraint document_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES erp.quote(id) ON DELETE CASCADE,
   constraint document_referenced_document_id_fkey FOREIGN KEY (referenced_document_id) REFERENCES erp.document(id),
   constraint document_static_has_no_config CHECK (((NOT static) OR (config = '{}'::jsonb))),
-  constraint document_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE CASCADE NOT VALID
+  constraint document_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE CASCADE
 );
 CREATE INDEX document_document_number_id_idx ON erp.document USING btree (document_number, id);
 CREATE INDEX document_document_type_id_id_idx ON erp.document USING btree (document_type_id, id);
@@ -21932,10 +21937,10 @@ create table erp.merchant (
   constraint merchant_payment_terms_are_localized CHECK (erp.is_localized_text(payment_terms)),
   constraint merchant_pick_order_is_known CHECK ((pick_order = ANY (ARRAY['bin'::text, 'first_expired'::text, 'first_in'::text]))),
   constraint merchant_pkey PRIMARY KEY (is_only_row),
-  constraint merchant_quote_days_are_plausible CHECK (((quote_days >= 0) AND (quote_days <= 365))) NOT VALID,
-  constraint merchant_quote_terms_are_localized CHECK (erp.is_localized_text(quote_terms)) NOT VALID,
+  constraint merchant_quote_days_are_plausible CHECK (((quote_days >= 0) AND (quote_days <= 365))),
+  constraint merchant_quote_terms_are_localized CHECK (erp.is_localized_text(quote_terms)),
   constraint merchant_retention_years_are_plausible CHECK (((retention_years >= 0) AND (retention_years <= 100))),
-  constraint merchant_supplier_order_terms_are_localized CHECK (erp.is_localized_text(supplier_order_terms)) NOT VALID,
+  constraint merchant_supplier_order_terms_are_localized CHECK (erp.is_localized_text(supplier_order_terms)),
   constraint merchant_time_zone_is_known CHECK (erp.is_time_zone(time_zone)),
   constraint merchant_vat_id_begins_with_a_country CHECK ((vat_id ~ '^[A-Z]{2}[A-Z0-9+*]{2,12}$'::text))
 );
@@ -22674,7 +22679,7 @@ create table erp.product_supplier_configuration (
   constraint product_supplier_configuration_purchase_steps_are_positive CHECK ((purchase_steps > 0)),
   constraint product_supplier_configuration_supplier_id_fkey FOREIGN KEY (supplier_id) REFERENCES erp.supplier(id) ON DELETE CASCADE,
   constraint product_supplier_product_number_length CHECK ((length(supplier_product_number) <= 255)) NOT VALID,
-  constraint product_supplier_units_per_pack_are_positive CHECK ((units_per_pack > 0)) NOT VALID
+  constraint product_supplier_units_per_pack_are_positive CHECK ((units_per_pack > 0))
 );
 CREATE UNIQUE INDEX product_supplier_configuration_has_one_default ON erp.product_supplier_configuration USING btree (product_id) WHERE supplier_is_default;
 CREATE INDEX product_supplier_configuration_product_id_id_idx ON erp.product_supplier_configuration USING btree (product_id, id);
@@ -22874,19 +22879,19 @@ create table erp.quote (
   revision integer default 1 not null,
   sent_at timestamp(0) with time zone,
   decline_reason text collate "C",
-  constraint quote_billing_address_is_an_object CHECK ((jsonb_typeof(billing_address) = 'object'::text)) NOT VALID,
-  constraint quote_billing_address_length CHECK ((length((billing_address)::text) <= 10000)) NOT VALID,
+  constraint quote_billing_address_is_an_object CHECK ((jsonb_typeof(billing_address) = 'object'::text)),
+  constraint quote_billing_address_length CHECK ((length((billing_address)::text) <= 10000)),
   constraint quote_comment_length CHECK ((length(comment) <= 10000)) NOT VALID,
   constraint quote_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
   constraint quote_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES erp.customer(id) ON DELETE SET NULL,
-  constraint quote_decline_reason_length CHECK ((length(decline_reason) <= 10000)) NOT VALID,
+  constraint quote_decline_reason_length CHECK ((length(decline_reason) <= 10000)),
   constraint quote_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT VALID,
   constraint quote_number_is_unique UNIQUE (number),
   constraint quote_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
-  constraint quote_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)) NOT VALID,
-  constraint quote_shipping_address_length CHECK ((length((shipping_address)::text) <= 10000)) NOT VALID,
+  constraint quote_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)),
+  constraint quote_shipping_address_length CHECK ((length((shipping_address)::text) <= 10000)),
   constraint quote_state_is_known CHECK ((state = ANY (ARRAY['draft'::text, 'open'::text, 'sent'::text, 'accepted'::text, 'declined'::text, 'expired'::text]))),
   constraint quote_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text])))
 );
@@ -22966,8 +22971,8 @@ create table erp.quote_line_item (
   discount_reason text collate "C",
   unit_code text collate "C",
   constraint quote_line_item_description_length CHECK ((length(description) <= 10000)) NOT VALID,
-  constraint quote_line_item_discount_reason_length CHECK ((length(discount_reason) <= 255)) NOT VALID,
-  constraint quote_line_item_exemption_code_has_its_form CHECK (((exemption_code IS NULL) OR ((exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'::text) AND (tax_category IS NOT NULL) AND (tax_category ~ '^(E|AE|K|G)$'::text)))) NOT VALID,
+  constraint quote_line_item_discount_reason_length CHECK ((length(discount_reason) <= 255)),
+  constraint quote_line_item_exemption_code_has_its_form CHECK (((exemption_code IS NULL) OR ((exemption_code ~ '^VATEX-[A-Z]{2}-[A-Z0-9-]{1,40}$'::text) AND (tax_category IS NOT NULL) AND (tax_category ~ '^(E|AE|K|G)$'::text)))),
   constraint quote_line_item_identifier_is_not_blank CHECK ((NOT erp.is_blank(identifier))) NOT VALID,
   constraint quote_line_item_identifier_length CHECK ((length(identifier) <= 1000)) NOT VALID,
   constraint quote_line_item_label_length CHECK ((length(label) <= 1000)) NOT VALID,
@@ -22976,12 +22981,12 @@ create table erp.quote_line_item (
   constraint quote_line_item_product_only_on_product_lines CHECK (((product_id IS NULL) OR (NOT (type IS DISTINCT FROM 'product'::text)))) NOT VALID,
   constraint quote_line_item_quantity_is_positive CHECK ((quantity > 0)),
   constraint quote_line_item_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES erp.quote(id) ON DELETE CASCADE,
-  constraint quote_line_item_tax_category_is_known CHECK ((tax_category ~ '^(S|Z|E|AE|K|G)$'::text)) NOT VALID,
-  constraint quote_line_item_tax_category_matches_rate CHECK (((tax_category !~ '^(S|Z|E|AE|K|G)$'::text) OR ((tax_category = 'S'::text) = (tax_rate > (0)::numeric)))) NOT VALID,
+  constraint quote_line_item_tax_category_is_known CHECK ((tax_category ~ '^(S|Z|E|AE|K|G)$'::text)),
+  constraint quote_line_item_tax_category_matches_rate CHECK (((tax_category !~ '^(S|Z|E|AE|K|G)$'::text) OR ((tax_category = 'S'::text) = (tax_rate > (0)::numeric)))),
   constraint quote_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))),
   constraint quote_line_item_total_price_is_an_amount CHECK ((abs(total_price) < ('1000000000000000'::bigint)::numeric)) NOT VALID,
   constraint quote_line_item_type_length CHECK ((length(type) <= 255)) NOT VALID,
-  constraint quote_line_item_unit_code_has_its_form CHECK ((unit_code ~ '^[A-Z0-9]{2,3}$'::text)) NOT VALID,
+  constraint quote_line_item_unit_code_has_its_form CHECK ((unit_code ~ '^[A-Z0-9]{2,3}$'::text)),
   constraint quote_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < ('1000000000000000'::bigint)::numeric)) NOT VALID
 );
 CREATE INDEX quote_line_item_product_id_id_idx ON erp.quote_line_item USING btree (product_id, id);
@@ -23289,7 +23294,7 @@ create table erp.sales_channel (
   constraint sales_channel_customer_group_id_fkey FOREIGN KEY (customer_group_id) REFERENCES erp.customer_group(id) ON DELETE RESTRICT,
   constraint sales_channel_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES erp.payment_method(id) ON DELETE RESTRICT,
   constraint sales_channel_pkey PRIMARY KEY (id),
-  constraint sales_channel_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))) NOT VALID,
+  constraint sales_channel_technical_name_is_not_blank CHECK ((NOT erp.is_blank(technical_name))),
   constraint sales_channel_technical_name_is_unique UNIQUE (technical_name)
 );
 CREATE INDEX sales_channel_country_id_id_idx ON erp.sales_channel USING btree (country_id, id);
@@ -23736,13 +23741,13 @@ create table erp.shipping_label (
   cancellation_requested_at timestamp(0) with time zone,
   constraint shipping_label_cancelled_at_when_cancelled CHECK (((state = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
   constraint shipping_label_document_url_length CHECK ((length(document_url) <= 4000)) NOT VALID,
-  constraint shipping_label_failure_length CHECK ((length(failure) <= 1000)) NOT VALID,
+  constraint shipping_label_failure_length CHECK ((length(failure) <= 1000)),
   constraint shipping_label_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE SET NULL,
   constraint shipping_label_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
-  constraint shipping_label_parcel_number_is_positive CHECK ((parcel_number > 0)) NOT VALID,
+  constraint shipping_label_parcel_number_is_positive CHECK ((parcel_number > 0)),
   constraint shipping_label_pkey PRIMARY KEY (id),
-  constraint shipping_label_request_has_a_parcel CHECK (((state <> 'requested'::text) OR (parcel_number IS NOT NULL))) NOT VALID,
-  constraint shipping_label_state_is_known CHECK ((state = ANY (ARRAY['requested'::text, 'created'::text, 'cancelled'::text, 'failed'::text]))) NOT VALID,
+  constraint shipping_label_request_has_a_parcel CHECK (((state <> 'requested'::text) OR (parcel_number IS NOT NULL))),
+  constraint shipping_label_state_is_known CHECK ((state = ANY (ARRAY['requested'::text, 'created'::text, 'cancelled'::text, 'failed'::text]))),
   constraint shipping_label_tracking_codes_are_strings CHECK (erp.is_string_array(tracking_codes)),
   constraint shipping_label_tracking_codes_length CHECK ((length((tracking_codes)::text) <= 10000)) NOT VALID,
   constraint shipping_label_tracking_url_length CHECK ((length(tracking_url) <= 4000)) NOT VALID,
@@ -23892,7 +23897,7 @@ create table erp.state_transition (
   from_state text not null,
   to_state text not null,
   mutation text,
-  constraint state_transition_machine_is_known CHECK ((machine = ANY (ARRAY['goods_receipt'::text, 'order'::text, 'order_delivery'::text, 'fulfillment_order'::text, 'fulfillment'::text, 'supplier_order'::text, 'quote'::text, 'shipping_label'::text, 'return_order'::text, 'stocktake'::text, 'pick_list'::text]))) NOT VALID,
+  constraint state_transition_machine_is_known CHECK ((machine = ANY (ARRAY['goods_receipt'::text, 'order'::text, 'order_delivery'::text, 'fulfillment_order'::text, 'fulfillment'::text, 'supplier_order'::text, 'quote'::text, 'shipping_label'::text, 'return_order'::text, 'stocktake'::text, 'pick_list'::text]))),
   constraint state_transition_pkey PRIMARY KEY (machine, action, from_state)
 );
 alter table erp.state_transition enable row level security;
@@ -23913,15 +23918,15 @@ create table erp.stock_container (
   bin_location_id uuid,
   fulfillment_order_id uuid,
   updated_at timestamp(0) with time zone,
-  constraint stock_container_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE RESTRICT NOT VALID,
-  constraint stock_container_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE SET NULL NOT VALID,
-  constraint stock_container_kind_is_known CHECK ((kind = ANY (ARRAY['box'::text, 'tote'::text, 'pallet'::text]))) NOT VALID,
+  constraint stock_container_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE RESTRICT,
+  constraint stock_container_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE SET NULL,
+  constraint stock_container_kind_is_known CHECK ((kind = ANY (ARRAY['box'::text, 'tote'::text, 'pallet'::text]))),
   constraint stock_container_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT VALID,
   constraint stock_container_number_key UNIQUE (number),
   constraint stock_container_number_length CHECK ((length(number) <= 100)) NOT VALID,
   constraint stock_container_pkey PRIMARY KEY (id),
-  constraint stock_container_sscc_is_valid CHECK (((sscc ~ '^\d{18}$'::text) AND erp.has_check_digit(sscc))) NOT VALID,
-  constraint stock_container_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE RESTRICT NOT VALID
+  constraint stock_container_sscc_is_valid CHECK (((sscc ~ '^\d{18}$'::text) AND erp.has_check_digit(sscc))),
+  constraint stock_container_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE RESTRICT
 );
 CREATE INDEX stock_container_bin_location_id_idx ON erp.stock_container USING btree (bin_location_id) WHERE (bin_location_id IS NOT NULL);
 CREATE INDEX stock_container_fulfillment_order_id_idx ON erp.stock_container USING btree (fulfillment_order_id) WHERE (fulfillment_order_id IS NOT NULL);
@@ -24149,7 +24154,7 @@ create table erp.stocktake_count (
   constraint stocktake_count_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint stocktake_count_quantity_is_not_negative CHECK ((quantity >= 0)),
   constraint stocktake_count_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES erp.stocktake_sheet(id) ON DELETE CASCADE,
-  constraint stocktake_count_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT VALID,
+  constraint stocktake_count_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL,
   constraint stocktake_count_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL
 );
 CREATE INDEX stocktake_count_batch_id_idx ON erp.stocktake_count USING btree (batch_id) WHERE (batch_id IS NOT NULL);
@@ -24222,10 +24227,10 @@ create table erp.stocktake_line (
   constraint stocktake_line_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
   constraint stocktake_line_count_is_complete CHECK ((((counted_quantity IS NULL) = (counted_at IS NULL)) AND ((counted_quantity IS NULL) = (difference IS NULL)))),
   constraint stocktake_line_difference_follows CHECK ((difference = (counted_quantity - expected_quantity))),
-  constraint stocktake_line_has_one_place CHECK ((num_nonnulls(warehouse_id, bin_location_id, stock_container_id) <= 1)) NOT VALID,
+  constraint stocktake_line_has_one_place CHECK ((num_nonnulls(warehouse_id, bin_location_id, stock_container_id) <= 1)),
   constraint stocktake_line_is_approved_at_a_moment CHECK (((state = 'approved'::text) = (approved_at IS NOT NULL))),
   constraint stocktake_line_is_counted CHECK (((state = ANY (ARRAY['open'::text, 'cancelled'::text])) OR (counted_quantity IS NOT NULL))),
-  constraint stocktake_line_names_its_place CHECK (((state = ANY (ARRAY['approved'::text, 'cancelled'::text])) OR COALESCE((place = (COALESCE(stock_container_id, bin_location_id, warehouse_id))::text), false))) NOT VALID,
+  constraint stocktake_line_names_its_place CHECK (((state = ANY (ARRAY['approved'::text, 'cancelled'::text])) OR COALESCE((place = (COALESCE(stock_container_id, bin_location_id, warehouse_id))::text), false))),
   constraint stocktake_line_number_is_positive CHECK ((number > 0)),
   constraint stocktake_line_pkey PRIMARY KEY (id),
   constraint stocktake_line_place_is_not_blank CHECK ((NOT erp.is_blank(place))),
@@ -24235,7 +24240,7 @@ create table erp.stocktake_line (
   constraint stocktake_line_reason_fkey FOREIGN KEY (reason) REFERENCES ledger.booking_reason(code) ON UPDATE CASCADE ON DELETE RESTRICT,
   constraint stocktake_line_round_is_positive CHECK ((round > 0)),
   constraint stocktake_line_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'beyond_bound'::text, 'counted'::text, 'approved'::text, 'cancelled'::text]))),
-  constraint stocktake_line_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT VALID,
+  constraint stocktake_line_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL,
   constraint stocktake_line_stocktake_id_fkey FOREIGN KEY (stocktake_id) REFERENCES erp.stocktake(id) ON DELETE CASCADE,
   constraint stocktake_line_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL,
   constraint stocktake_line_without_product_is_empty CHECK (((product_id IS NOT NULL) OR ((batch_id IS NULL) AND (COALESCE(counted_quantity, 0) = 0))))

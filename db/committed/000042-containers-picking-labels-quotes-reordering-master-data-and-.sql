@@ -1,8 +1,10 @@
 --! Previous: sha1:04b7ff14d6f66bfd1aeeefc2f63d10473007237b
---! Hash: sha1:9db0e5dcd7f06864839e52b5567935d4334e22bd
+--! Hash: sha1:6d3175cd80bb311004b33295fa95b65cea989472
 --! Message: containers picking labels quotes reordering master data and moves of shops
 
 --! split: 190-pick-lists.sql
+--! Message: containers picking labels quotes reordering master data and moves of shops
+
 -- Tables of picking. They come before 200-places.sql, which includes functions that read them.
 
 drop view if exists api_unstable.pick_lists, api_unstable.pick_tasks, api_unstable.pick_list_lines,
@@ -12695,7 +12697,7 @@ comment on function api_meta.upsert_field_note(regclass, text, name) is
 --! Included api_meta/add_upsert.sql
 create or replace function api_meta.add_upsert(
   mutation text, relation regclass, known_by text, note text, keys text[] default null,
-  errors text default null, warnings text default null
+  errors text default null, warnings text default null, resource text default null
 )
 returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -12747,7 +12749,8 @@ $q$, mutation, home, case when warnings > '' then ', null' end, case
       (format('column %s_payload.warnings', mutation), case when warnings > ''
         then 'Warnings about a call that succeeded; empty if there are none.' end),
       (format('function %1$s(%1$s_input, jsonb)', mutation), format(
-        E'@requiresScopes %s:write\n@userErrors %sTOO_MANY_LINES%s\n%s', list,
+        E'@requiresScopes %s:write\n@userErrors %sTOO_MANY_LINES%s\n%s',
+        coalesce(resource, list),
         'REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE ' || coalesce(errors || ' ', ''),
         E'\n@warnings ' || warnings, note))
     ) c (object, text)
@@ -12757,14 +12760,102 @@ $q$, mutation, home, case when warnings > '' then ', null' end, case
   end loop;
 end
 $$;
-comment on function api_meta.add_upsert(text, regclass, text, text, text[], text, text) is
+comment on function api_meta.add_upsert(text, regclass, text, text, text[], text, text, text) is
   'Makes the mutation <list>_upsert of an API schema, with its input and payload, over the type of a row, '
   '<thing>_upsert_input, which must be there. Fields of the row that have no comment get one from the '
   'catalog (api_meta.upsert_field_note); known_by says by what a row is known without an id. With keys, '
   'mutation.upsert writes the table; without, the function erp.upsert_<list>(jsonb, boolean) does. The note '
   'describes the mutation; errors and warnings are further codes for its tags. The scope is '
-  '<list>:write.';
+  '<resource>:write, by default <list>:write.';
 --! EndIncluded api_meta/add_upsert.sql
+--! Included bulk/import_chunk.sql
+create or replace function bulk.import_chunk(operation_id uuid, claim uuid, number integer, version name,
+  operation name, list text, rows jsonb, lines integer[], faults jsonb, lease_ms integer,
+  traceparent text default null)
+returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  present bulk.operation;
+  results jsonb := '[]';
+begin
+  select * into present from bulk.operation o
+  where o.id = operation_id and o.claim = import_chunk.claim and o.state = 'running'
+    and o.next_chunk = import_chunk.number;
+  if not found then
+    return 'gone';
+  elsif (select p.name from auth.current_plan() p) is distinct from 'full' then
+    return 'FORBIDDEN';
+  end if;
+  perform set_config('service.scopes',
+    coalesce(array_to_string(bulk.scopes_of(operation_id), ' '), ''), true),
+    set_config('service.credential_id', present.credential_id::text, true),
+    set_config('service.request_id', operation_id::text, true),
+    set_config('service.traceparent', coalesce(traceparent, ''), true);
+  -- Mutations name their scope in their comment
+  if not auth.has_scope((
+    select substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes (\S+)') from pg_proc p
+    where p.pronamespace = to_regnamespace(quote_ident(version)) and p.proname = operation
+  )) then
+    return 'SCOPE_MISSING';
+  end if;
+  if jsonb_array_length(rows) > 0 then
+    results := bulk.upsert(version, operation, list, rows);
+  end if;
+  insert into bulk.refusal (operation_id, line, number, code, message, field, details)
+  select operation_id, f.line, row_number() over (partition by f.line order by f.n), f.error ->> 'code',
+    f.error ->> 'message', f.field, nullif(f.error -> 'details', 'null')
+  from (
+    select lines[r.place], e.error, e.n,
+      -- Without the list and the place in it
+      (array(select jsonb_array_elements_text(nullif(e.error -> 'field', 'null'))))[3:]
+    from jsonb_array_elements(results) with ordinality r (result, place)
+    cross join jsonb_array_elements(r.result -> 'user_errors') with ordinality e (error, n)
+    union all
+    select (e.error ->> 'line')::integer, e.error, e.n,
+      array(select jsonb_array_elements_text(e.error -> 'field'))
+    from jsonb_array_elements(faults) with ordinality e (error, n)
+  ) f (line, error, n, field);
+  update bulk.operation o
+  set next_chunk = o.next_chunk + 1, attempts = 0, claimed_until = now() + lease_ms * interval '1 ms',
+    created_count = o.created_count + c.created, updated_count = o.updated_count + c.updated,
+    done_count = o.done_count + c.done,
+    refused_count = o.refused_count + c.refused + (
+      select count(distinct f -> 'line') from jsonb_array_elements(faults) f),
+    stored_bytes = o.stored_bytes - (
+      select length(k.content) from bulk.chunk k
+      where k.operation_id = o.id and k.number = import_chunk.number)
+  from (
+    select count(*) filter (where r ->> 'outcome' = 'CREATED') as created,
+      count(*) filter (where r ->> 'outcome' = 'UPDATED') as updated,
+      count(*) filter (where r ->> 'outcome' <> 'REFUSED') as done,
+      count(*) filter (where r ->> 'outcome' = 'REFUSED') as refused
+    from jsonb_array_elements(results) r
+  ) c
+  where o.id = operation_id and o.claim = import_chunk.claim and o.state = 'running'
+    and o.next_chunk = import_chunk.number;
+  if not found then
+    -- Cancelled, or taken by another process meanwhile: then nothing of this is to be done
+    raise exception 'The bulk operation is no longer ours.' using errcode = 'serialization_failure';
+  end if;
+  delete from bulk.chunk k
+  where k.operation_id = import_chunk.operation_id and k.number = import_chunk.number;
+  return 'done';
+end
+$$;
+comment on function
+  bulk.import_chunk(uuid, uuid, integer, name, name, text, jsonb, integer[], jsonb, integer, text) is
+  'Imports the rows of a chunk, with the present rights of the credential, records refusals, and marks the '
+  'chunk as done. It does so in one transaction, so that no row is imported twice. Faults are rows that '
+  'cannot be parsed. Returns done, or gone if another process works on it, or it was cancelled. Returns '
+  'FORBIDDEN if the plan allows no mutations, and SCOPE_MISSING if the credential lacks the scope by now.';
+select api_meta.give(
+  'bulk.import_chunk(uuid, uuid, integer, name, name, text, jsonb, integer[], jsonb, integer, text)',
+  'service_writer'
+);
+grant execute on function
+  bulk.import_chunk(uuid, uuid, integer, name, name, text, jsonb, integer[], jsonb, integer, text)
+  to service_worker;
+--! EndIncluded bulk/import_chunk.sql
 --! Included api/warning_code.sql
 do $$
 begin
@@ -14933,7 +15024,7 @@ comment on column api_unstable.bin_location_upsert_input.tags is
 select api_meta.add_upsert('api_unstable.bin_locations_upsert', 'erp.bin_location', 'warehouse and code',
   'Creates and updates bins. The call succeeds even if orders wait for units in a bin that is no longer '
   'sellable, and then has the warning STOCK_PROMISED.',
-  errors => 'NOT_EDITABLE', warnings => 'STOCK_PROMISED');
+  errors => 'NOT_EDITABLE', warnings => 'STOCK_PROMISED', resource => 'warehouses');
 --! EndIncluded api/bin_locations_upsert.sql
 --! Included api/product_supplier_configurations_upsert.sql
 drop type if exists api_unstable.product_supplier_configuration_upsert_input cascade;

@@ -28,6 +28,8 @@ export interface ReadRows {
 
 /** The upsert that imports the rows of a resource. */
 export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
+  /** The scope that it needs. */
+  scope: string;
   /** The type of a row. */
   rowType: GraphQLInputObjectType;
   read(rows: readonly FileRow[]): Promise<ReadRows>;
@@ -54,7 +56,8 @@ function makeUpsert(field: GraphQLField<unknown, unknown>): Upsert {
     return serializeInput(rows![0]);
   };
   const { version, operation } = source;
-  return { version, operation, rowType, read: (rows) => readRows(rows, rowType, encode) };
+  const scope = field.extensions.requiresScopes!.anyOf![0]!;
+  return { version, operation, scope, rowType, read: (rows) => readRows(rows, rowType, encode) };
 }
 
 async function readRows(

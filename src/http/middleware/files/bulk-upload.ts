@@ -41,10 +41,11 @@ export function bulkUpload(
   const uploading = new Set<string>();
   return async (request, response, next) => {
     const resource = address.exec(request.url!)?.[1];
-    if (resource === undefined || !findUpsert(tools.schema(), resource)) return next();
+    const scope = resource && findUpsert(tools.schema(), resource)?.scope;
+    if (!resource || !scope) return next();
     const { caller, trace } = response.locals;
     const { credentialId, scopes } = caller;
-    const check = () => requireRights(admission, caller, resource);
+    const check = () => requireRights(admission, caller, scope);
     try {
       requirePost(request, response);
       await check();
@@ -99,9 +100,9 @@ function requirePost(request: Request, response: Response): void {
 }
 
 /** @throws {RefusedFile} when the caller may not, or no longer, upload */
-async function requireRights(admission: Admission, caller: Caller, resource: string): Promise<void> {
+async function requireRights(admission: Admission, caller: Caller, scope: string): Promise<void> {
   const refusal = (scopes: ReadonlySet<string>) => {
-    const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
+    const missing = ["bulk_operations:write", scope].filter((one) => !scopes.has(one));
     return missing.length > 0 ? apiError("FORBIDDEN", `The token lacks ${missing.join(" and ")}.`) : null;
   };
   try {

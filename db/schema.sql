@@ -45079,7 +45079,6 @@ END)) NOT ENFORCED,
 CREATE INDEX stock_bin_location_id_id_idx ON ledger.stock USING btree (bin_location_id, id) WHERE (bin_location_id IS NOT NULL);
 CREATE INDEX stock_goods_receipt_id_id_idx ON ledger.stock USING btree (goods_receipt_id, id) WHERE (goods_receipt_id IS NOT NULL);
 CREATE INDEX stock_in_places_idx ON ledger.stock USING btree (product_id) WHERE (location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text]));
-CREATE INDEX stock_in_warehouses_idx ON ledger.stock USING btree (product_id) WHERE (location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text]));
 CREATE INDEX stock_order_id_id_idx ON ledger.stock USING btree (order_id, id) WHERE (order_id IS NOT NULL);
 CREATE INDEX stock_product_id_id_idx ON ledger.stock USING btree (product_id, id);
 CREATE INDEX stock_return_order_id_id_idx ON ledger.stock USING btree (return_order_id, id) WHERE (return_order_id IS NOT NULL);
@@ -45125,7 +45124,6 @@ comment on column ledger.stock.special_stock_location_technical_name is 'Special
 comment on constraint stock_place_follows on ledger.stock is '@internal
 @keeps place';
 comment on index ledger.stock_in_places_idx is 'For picks, promises and batches: where a product lies, without the thousands of orders that have it.';
-comment on index ledger.stock_in_warehouses_idx is 'For picking: a product may have stock in thousands of orders, and in a dozen bins.';
 
 create table ledger.stock_count (
   id bigint generated always as identity not null,

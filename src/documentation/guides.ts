@@ -54,6 +54,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "shipping",
         "picking",
         "labels",
+        "quotes",
         "returns",
         "sourcing",
         "batches",

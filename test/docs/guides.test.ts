@@ -92,6 +92,11 @@ const guides: Record<string, Guide> = {
     write: ["return_orders", "goods_receipts", "documents", "orders"],
     version: "unstable",
   },
+  "docs/guides/quotes.md": {
+    read: ["quotes", "orders", "products"],
+    write: ["quotes", "orders", "documents"],
+    version: "unstable",
+  },
   "docs/guides/labels.md": {
     read: ["orders", "fulfillment_orders", "shipping_labels"],
     write: ["shipping_labels"],

@@ -82,7 +82,7 @@ test("no page is larger than 100 kB as a browser gets it, with style and script"
   assert.ok(ofAll < 15_000, `${ofAll}`);
   const forSearch = ["assets/search.js", "assets/minisearch.js", "unstable/search.json"];
   const ofSearch = forSearch.reduce((sum, name) => sum + size(files.get(name)!), 0);
-  assert.ok(ofSearch < 200_000, `${ofSearch} for the search, once`);
+  assert.ok(ofSearch < 225_000, `${ofSearch} for the search, once`);
   const large = documents().filter(([, text]) => text.length > 200_000 || size(text) + ofAll > 100_000);
   assert.deepEqual(
     large.map(([name]) => name),

@@ -23,6 +23,7 @@ describe("calls that are run together", () => {
        where s.bin_location_id is not null and s.quantity > 0 and not p.is_batch_managed
          and exists (select from ledger.stock x where x.product_id = p.id and x.place = 'stock_correction')
          and not exists (select from erp.product v where v.parent_id = p.id)
+         and not exists (select from erp.pick_list_line l where l.product_id = p.id and l.state = 'open')
        order by s.product_id, s.id limit 4`,
     ));
     const found = await admin.query(

@@ -1,0 +1,2 @@
+-- Reports show stock cards, too
+--!include ledger/stock_card.sql

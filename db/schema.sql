@@ -51339,6 +51339,7 @@ end
 $function$;
 alter function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) owner to service_ledger;
 grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_api;
+grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_registrar;
 grant execute on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) to service_writer;
 comment on function ledger.stock_card(uuid,text,uuid,uuid,timestamp with time zone,timestamp with time zone) is 'Returns the stock card of a product, or of a batch of it, in a place, in a warehouse with its bins and containers, or in all warehouses. The first line has the opening balance and no movement. Then each arrival and departure from a moment on follows, up to but without another, in the order in which they happened. Empty without the scopes stocks:read and, for a batch, batches:read.';
 

@@ -1,0 +1,174 @@
+--! Previous: sha1:243f0e09cb4db70377bbf9cde3a45b08784d8e5a
+--! Hash: sha1:d99df23927378264c4f14ecc6e8c77aef88afd16
+--! Message: let reports show stock cards
+
+--! split: 100-card.sql
+-- Reports show stock cards, too
+drop view if exists api_unstable.stock_card_lines cascade;
+--! Included ledger/stock_card.sql
+drop type if exists ledger.card_line cascade;
+create type ledger.card_line as (
+  moment timestamptz, movement_id uuid, direction integer, booked_at timestamptz, quantity integer,
+  balance bigint, former_place text, warehouse_id uuid, bin_location_id uuid
+);
+comment on type ledger.card_line is
+  'A line of a stock card: units that came, or negative ones that left, and what was there then.';
+
+create or replace function ledger.stock_card(
+  product_id uuid, place text, warehouse_id uuid, batch_id uuid, since timestamptz, until timestamptz
+) returns setof ledger.card_line
+language plpgsql stable parallel unsafe security definer set search_path = pg_catalog, pg_temp
+-- The plan must stay right while the table of former places grows
+set enable_material = off as $$
+declare
+  before constant timestamptz := since - interval '1 microsecond';
+  first constant ledger.span := ledger.span_of(null, before);
+  last_id constant uuid := case when until is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+    else (ledger.span_of(null, until - interval '1 microsecond')).to_id end;
+  opening constant bigint := case
+    when batch_id is null then ledger.quantity_as_of(product_id, place, warehouse_id, null, before)
+    when exists (select from erp.batch b where b.id = batch_id and b.product_id = stock_card.product_id)
+      then ledger.batch_quantity_as_of(batch_id, place, null, before, warehouse_id)
+    else 0 end;
+begin
+  if not auth.has_scope('stocks:read') or batch_id is not null and not auth.has_scope('batches:read') then
+    return;
+  end if;
+  return next row (before, null, null, null, null, opening, null, null, null)::ledger.card_line;
+  return query
+  select l.moment, l.movement_id, l.direction, l.booked_at, u.quantity::integer,
+    (opening + sum(u.quantity) over (
+      order by l.moment, l.movement_id, l.direction rows unbounded preceding
+    ))::bigint, l.former_code, l.warehouse_id, l.bin_location_id
+  from ledger.past_leg l
+  left join ledger.stock_movement_batch b
+    on b.stock_movement_id = l.movement_id and b.batch_id = stock_card.batch_id
+  cross join lateral (
+    select case when stock_card.batch_id is null then l.quantity else l.direction * b.quantity end as quantity
+  ) u
+  where l.product_id = stock_card.product_id and l.movement_id between first.from_id and last_id
+    and l.moment >= stock_card.since and l.moment < coalesce(stock_card.until, 'infinity')
+    and u.quantity is not null
+    and case when stock_card.place is not null then l.place = stock_card.place
+      when stock_card.warehouse_id is not null then l.warehouse_id = stock_card.warehouse_id
+      else l.location_type in ('warehouse', 'bin_location')
+        or l.location_type = 'stock_container' and l.warehouse_id is not null end;
+end
+$$;
+comment on function ledger.stock_card(uuid, text, uuid, uuid, timestamptz, timestamptz) is
+  'Returns the stock card of a product, or of a batch of it, in a place, in a warehouse with its bins and '
+  'containers, or in all warehouses. The first line has the opening balance and no movement. Then each '
+  'arrival and departure from a moment on follows, up to but without another, in the order in which they '
+  'happened. Empty without the scopes stocks:read and, for a batch, batches:read.';
+select api_meta.plan_by_index('ledger.stock_card(uuid, text, uuid, uuid, timestamptz, timestamptz)');
+select api_meta.give('ledger.stock_card(uuid, text, uuid, uuid, timestamptz, timestamptz)', 'service_ledger');
+revoke execute on function ledger.stock_card(uuid, text, uuid, uuid, timestamptz, timestamptz) from public;
+grant execute on function ledger.stock_card(uuid, text, uuid, uuid, timestamptz, timestamptz)
+  to service_api, service_writer, service_registrar;
+--! EndIncluded ledger/stock_card.sql
+--! Included api/stock_card_lines.sql
+-- Has no rows by itself: api_unstable.products_stock_card_lines fills it for a product and a period
+create view api_unstable.stock_card_lines with (security_invoker = true) as
+select m.id as stock_movement_id, 0 as direction, m.created_at::timestamptz as happened_at,
+  m.created_at::timestamptz as booked_at, 0 as quantity, 0 as balance, m.source_warehouse_id as warehouse_id,
+  m.source_bin_location_id as bin_location_id, m.comment as former_place
+from ledger.stock_movement m where false;
+comment on view api_unstable.stock_card_lines is $$
+@primaryKey happened_at,stock_movement_id,direction
+@requiresScopes stocks:read
+@behavior -query:resource:connection -node
+@hidden direction
+@foreignKey (stock_movement_id) references stock_movements (id)|@fieldName stockMovement
+@foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
+@foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation
+A line of a stock card: an arrival or a departure, and how many units were there then.$$;
+comment on column api_unstable.stock_card_lines.stock_movement_id is E'@notNull\nThe movement.';
+comment on column api_unstable.stock_card_lines.direction is '1 for an arrival, -1 for a departure.';
+comment on column api_unstable.stock_card_lines.happened_at is
+  E'@notNull\nWhen it happened: for the difference of a count, the moment of the count.';
+comment on column api_unstable.stock_card_lines.booked_at is
+  E'@notNull\nWhen it was booked: later than it happened, if a count arrived late.';
+comment on column api_unstable.stock_card_lines.quantity is
+  E'@notNull\nUnits that came; negative if they left.';
+comment on column api_unstable.stock_card_lines.balance is
+  E'@notNull\nUnits that were there after it, in the place or the places of the card.';
+comment on column api_unstable.stock_card_lines.warehouse_id is
+  'The warehouse, also of a bin that has been moved to another one or deleted since.';
+comment on column api_unstable.stock_card_lines.bin_location_id is
+  'The bin; null outside of bins, and once the bin was deleted.';
+comment on column api_unstable.stock_card_lines.former_place is
+  'The code of the bin or warehouse, if it was deleted since.';
+--! EndIncluded api/stock_card_lines.sql
+--! Included api/products_stock_card.sql
+drop type if exists api_unstable.stock_card cascade;
+create type api_unstable.stock_card as (
+  opening_balance integer, incoming integer, outgoing integer, closing_balance integer
+);
+comment on type api_unstable.stock_card is 'Units that came, that left, and that were there, in a period.';
+comment on column api_unstable.stock_card.opening_balance is
+  E'@notNull\nUnits that were there before the period.';
+comment on column api_unstable.stock_card.incoming is E'@notNull\nUnits that came in the period.';
+comment on column api_unstable.stock_card.outgoing is E'@notNull\nUnits that left in the period.';
+comment on column api_unstable.stock_card.closing_balance is
+  E'@notNull\nUnits that were there at the end of the period.';
+
+create function api_unstable.products_stock_card(
+  product api_unstable.products, since timestamptz, until timestamptz default null,
+  warehouse_id uuid default null, bin_location_id uuid default null, batch_id uuid default null
+) returns api_unstable.stock_card language sql stable
+begin atomic
+  select row (c.opening, c.incoming, c.outgoing, c.opening + c.incoming - c.outgoing)::api_unstable.stock_card
+  from (
+    select min(c.balance) filter (where c.movement_id is null) as opening,
+      coalesce(sum(c.quantity) filter (where c.quantity > 0), 0) as incoming,
+      coalesce(- sum(c.quantity) filter (where c.quantity < 0), 0) as outgoing
+    from ledger.stock_card(product.id, products_stock_card.bin_location_id::text,
+      products_stock_card.warehouse_id, products_stock_card.batch_id, since, until) c
+  ) c
+  where products_stock_card.batch_id is null
+    or exists (select from api_unstable.batches b where b.id = products_stock_card.batch_id);
+end;
+comment on function api_unstable.products_stock_card(
+  api_unstable.products, timestamptz, timestamptz, uuid, uuid, uuid
+) is $$
+@cost 10
+@requiresScopes stocks:read
+@gid warehouse_id Warehouse
+@gid bin_location_id BinLocation
+@gid batch_id Batch
+@describe since The beginning of the period.
+@describe until The end of the period, which is not part of it; without it, the period reaches to now.
+@describe warehouse_id Only this warehouse, with the bins that stood in it then; by default, all warehouses.
+@describe bin_location_id Only this bin.
+@describe batch_id Only units of this batch.
+The balances of the stock card; stockCardLines has its lines. Null for a batch that you may not read.$$;
+--! EndIncluded api/products_stock_card.sql
+--! Included api/products_stock_card_lines.sql
+create function api_unstable.products_stock_card_lines(
+  product api_unstable.products, since timestamptz, until timestamptz default null,
+  warehouse_id uuid default null, bin_location_id uuid default null, batch_id uuid default null
+) returns setof api_unstable.stock_card_lines language sql stable
+begin atomic
+  select c.movement_id, c.direction, c.moment, c.booked_at,
+    c.quantity, c.balance::integer, c.warehouse_id, c.bin_location_id, c.former_place
+  from ledger.stock_card(product.id, products_stock_card_lines.bin_location_id::text,
+    products_stock_card_lines.warehouse_id, products_stock_card_lines.batch_id, since, until) c
+  where c.movement_id is not null and (products_stock_card_lines.batch_id is null
+    or exists (select from api_unstable.batches b where b.id = products_stock_card_lines.batch_id));
+end;
+comment on function api_unstable.products_stock_card_lines(
+  api_unstable.products, timestamptz, timestamptz, uuid, uuid, uuid
+) is $$
+@cost 10
+@noFilter
+@gid warehouse_id Warehouse
+@gid bin_location_id BinLocation
+@gid batch_id Batch
+@describe since The beginning of the period.
+@describe until The end of the period, which is not part of it; without it, all lines up to now.
+@describe warehouse_id Only this warehouse, with the bins that stood in it then; by default, all warehouses.
+@describe bin_location_id Only this bin.
+@describe batch_id Only units of this batch.
+The lines of the stock card: arrivals and departures of a period, in the order in which they happened. Each
+has the balance after it.$$;
+--! EndIncluded api/products_stock_card_lines.sql

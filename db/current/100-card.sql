@@ -1,2 +1,0 @@
--- Reports show stock cards, too
---!include ledger/stock_card.sql

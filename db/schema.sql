@@ -19849,11 +19849,7 @@ begin
     set_config('service.credential_id', present.credential_id::text, true),
     set_config('service.request_id', operation_id::text, true),
     set_config('service.traceparent', coalesce(traceparent, ''), true);
-  -- Mutations name their scope in their comment
-  if not auth.has_scope((
-    select substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes (\S+)') from pg_proc p
-    where p.pronamespace = to_regnamespace(quote_ident(version)) and p.proname = operation
-  )) then
+  if not auth.has_scope(bulk.scope_of(version, operation)) then
     return 'SCOPE_MISSING';
   end if;
   if jsonb_array_length(rows) > 0 then
@@ -20117,6 +20113,19 @@ end
 $function$;
 grant execute on function bulk.run_export(text,jsonb,text) to service_writer;
 comment on function bulk.run_export(text,jsonb,text) is 'Requests an export: the list of a query is written to a file. User errors INVALID, OUT_OF_RANGE.';
+
+CREATE OR REPLACE FUNCTION bulk.scope_of(version name, operation name)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT "substring"(obj_description(p.oid, 'pg_proc'::name), '(?n)^@requiresScopes (\S+)'::text) AS "substring"
+    FROM pg_proc p
+   WHERE ((p.pronamespace = (to_regnamespace(quote_ident((scope_of.version)::text)))::oid) AND (p.proname = scope_of.operation));
+END;
+grant execute on function bulk.scope_of(name,name) to service_writer;
+comment on function bulk.scope_of(name,name) is 'Returns the scope that a mutation of a version needs, which its comment names.';
 
 CREATE OR REPLACE FUNCTION bulk.scopes_of(operation_id uuid)
  RETURNS text[]

@@ -1,8 +1,10 @@
 --! Previous: sha1:243f0e09cb4db70377bbf9cde3a45b08784d8e5a
---! Hash: sha1:d99df23927378264c4f14ecc6e8c77aef88afd16
+--! Hash: sha1:817c77963aac9f311fecbbe91eccd673fc422729
 --! Message: let reports show stock cards
 
 --! split: 100-card.sql
+--! Message: let reports show stock cards
+
 -- Reports show stock cards, too
 drop view if exists api_unstable.stock_card_lines cascade;
 --! Included ledger/stock_card.sql
@@ -172,3 +174,99 @@ comment on function api_unstable.products_stock_card_lines(
 The lines of the stock card: arrivals and departures of a period, in the order in which they happened. Each
 has the balance after it.$$;
 --! EndIncluded api/products_stock_card_lines.sql
+--! Included bulk/scope_of.sql
+create or replace function bulk.scope_of(version name, operation name) returns text
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes (\S+)')
+  from pg_proc p
+  where p.pronamespace = to_regnamespace(quote_ident(scope_of.version)) and p.proname = scope_of.operation;
+end;
+comment on function bulk.scope_of(name, name) is
+  'Returns the scope that a mutation of a version needs, which its comment names.';
+grant execute on function bulk.scope_of(name, name) to service_writer;
+--! EndIncluded bulk/scope_of.sql
+--! Included bulk/import_chunk.sql
+create or replace function bulk.import_chunk(operation_id uuid, claim uuid, number integer, version name,
+  operation name, list text, rows jsonb, lines integer[], faults jsonb, lease_ms integer,
+  traceparent text default null)
+returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  present bulk.operation;
+  results jsonb := '[]';
+begin
+  select * into present from bulk.operation o
+  where o.id = operation_id and o.claim = import_chunk.claim and o.state = 'running'
+    and o.next_chunk = import_chunk.number;
+  if not found then
+    return 'gone';
+  elsif (select p.name from auth.current_plan() p) is distinct from 'full' then
+    return 'FORBIDDEN';
+  end if;
+  perform set_config('service.scopes',
+    coalesce(array_to_string(bulk.scopes_of(operation_id), ' '), ''), true),
+    set_config('service.credential_id', present.credential_id::text, true),
+    set_config('service.request_id', operation_id::text, true),
+    set_config('service.traceparent', coalesce(traceparent, ''), true);
+  if not auth.has_scope(bulk.scope_of(version, operation)) then
+    return 'SCOPE_MISSING';
+  end if;
+  if jsonb_array_length(rows) > 0 then
+    results := bulk.upsert(version, operation, list, rows);
+  end if;
+  insert into bulk.refusal (operation_id, line, number, code, message, field, details)
+  select operation_id, f.line, row_number() over (partition by f.line order by f.n), f.error ->> 'code',
+    f.error ->> 'message', f.field, nullif(f.error -> 'details', 'null')
+  from (
+    select lines[r.place], e.error, e.n,
+      -- Without the list and the place in it
+      (array(select jsonb_array_elements_text(nullif(e.error -> 'field', 'null'))))[3:]
+    from jsonb_array_elements(results) with ordinality r (result, place)
+    cross join jsonb_array_elements(r.result -> 'user_errors') with ordinality e (error, n)
+    union all
+    select (e.error ->> 'line')::integer, e.error, e.n,
+      array(select jsonb_array_elements_text(e.error -> 'field'))
+    from jsonb_array_elements(faults) with ordinality e (error, n)
+  ) f (line, error, n, field);
+  update bulk.operation o
+  set next_chunk = o.next_chunk + 1, attempts = 0, claimed_until = now() + lease_ms * interval '1 ms',
+    created_count = o.created_count + c.created, updated_count = o.updated_count + c.updated,
+    done_count = o.done_count + c.done,
+    refused_count = o.refused_count + c.refused + (
+      select count(distinct f -> 'line') from jsonb_array_elements(faults) f),
+    stored_bytes = o.stored_bytes - (
+      select length(k.content) from bulk.chunk k
+      where k.operation_id = o.id and k.number = import_chunk.number)
+  from (
+    select count(*) filter (where r ->> 'outcome' = 'CREATED') as created,
+      count(*) filter (where r ->> 'outcome' = 'UPDATED') as updated,
+      count(*) filter (where r ->> 'outcome' <> 'REFUSED') as done,
+      count(*) filter (where r ->> 'outcome' = 'REFUSED') as refused
+    from jsonb_array_elements(results) r
+  ) c
+  where o.id = operation_id and o.claim = import_chunk.claim and o.state = 'running'
+    and o.next_chunk = import_chunk.number;
+  if not found then
+    -- Cancelled, or taken by another process meanwhile: then nothing of this is to be done
+    raise exception 'The bulk operation is no longer ours.' using errcode = 'serialization_failure';
+  end if;
+  delete from bulk.chunk k
+  where k.operation_id = import_chunk.operation_id and k.number = import_chunk.number;
+  return 'done';
+end
+$$;
+comment on function
+  bulk.import_chunk(uuid, uuid, integer, name, name, text, jsonb, integer[], jsonb, integer, text) is
+  'Imports the rows of a chunk, with the present rights of the credential, records refusals, and marks the '
+  'chunk as done. It does so in one transaction, so that no row is imported twice. Faults are rows that '
+  'cannot be parsed. Returns done, or gone if another process works on it, or it was cancelled. Returns '
+  'FORBIDDEN if the plan allows no mutations, and SCOPE_MISSING if the credential lacks the scope by now.';
+select api_meta.give(
+  'bulk.import_chunk(uuid, uuid, integer, name, name, text, jsonb, integer[], jsonb, integer, text)',
+  'service_writer'
+);
+grant execute on function
+  bulk.import_chunk(uuid, uuid, integer, name, name, text, jsonb, integer[], jsonb, integer, text)
+  to service_worker;
+--! EndIncluded bulk/import_chunk.sql

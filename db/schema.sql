@@ -34873,7 +34873,7 @@ begin
     perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
   end if;
   perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
-  -- Who orders the same products at the same time waits here, and then sees what is on order
+  -- A call that orders the same products at the same time waits here, and then sees these orders
   perform ledger.lock(array(select l.product_id from unnest(lines) l),
     array(select l.warehouse_id from unnest(lines) l));
   perform mutation.refuse(erp.reorder_faults(lines));

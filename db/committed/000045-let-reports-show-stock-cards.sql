@@ -1,10 +1,8 @@
 --! Previous: sha1:243f0e09cb4db70377bbf9cde3a45b08784d8e5a
---! Hash: sha1:817c77963aac9f311fecbbe91eccd673fc422729
+--! Hash: sha1:a9a18018386baf5b53180536417af63e29ef821b
 --! Message: let reports show stock cards
 
 --! split: 100-card.sql
---! Message: let reports show stock cards
-
 -- Reports show stock cards, too
 drop view if exists api_unstable.stock_card_lines cascade;
 --! Included ledger/stock_card.sql
@@ -270,3 +268,125 @@ grant execute on function
   bulk.import_chunk(uuid, uuid, integer, name, name, text, jsonb, integer[], jsonb, integer, text)
   to service_worker;
 --! EndIncluded bulk/import_chunk.sql
+--! Included erp/cycle_counts.sql
+create or replace function erp.cycle_counts(
+  warehouse_id uuid, days_of_a integer, days_of_b integer, days_of_c integer, maximum integer
+)
+returns table (rank integer, stock_id uuid, product_id uuid, place_warehouse_id uuid, bin_location_id uuid,
+  value_class text, last_counted_at timestamptz, due_ratio double precision, difference_count integer)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  with held as materialized (
+    select s.* from (
+      select s.*, s.warehouse_id as site_id, null::uuid as bin_id from ledger.stock s
+      where s.warehouse_id = cycle_counts.warehouse_id
+      union all
+      select s.*, null, b.id from erp.bin_location b join ledger.stock s on s.bin_location_id = b.id
+      where b.warehouse_id = cycle_counts.warehouse_id
+      union all
+      select s.*, case when c.bin_location_id is null then c.warehouse_id end, c.bin_location_id
+      from erp.stock_container c join ledger.stock s on s.stock_container_id = c.id
+      where c.warehouse_id = cycle_counts.warehouse_id and c.fulfillment_order_id is null
+    ) s
+    where s.quantity > 0 and (select auth.has_scope('stocktake_results:read'))
+  ), product as materialized (
+    select h.product_id, sum(h.quantity) as quantity from held h group by h.product_id
+  ), worth as (
+    select p.product_id, p.quantity * coalesce(u.unit_value, 0) as value
+    from product p
+    join erp.unit_values(array(select p.product_id from product p)) u on u.product_id = p.product_id
+  ), class as (
+    -- The first 80 percent of the value are class A, the next 15 are class B
+    select c.product_id, c.value,
+      case when c.before < 0.80 * c.total then 'A' when c.before < 0.95 * c.total then 'B' else 'C' end
+        as name
+    from (
+      select w.product_id, w.value, sum(w.value) over () as total,
+        sum(w.value) over (order by w.value desc, w.product_id) - w.value as before
+      from worth w
+    ) c
+  ), due as (
+    select h.id, h.product_id, h.site_id as warehouse_id, h.bin_id as bin_location_id, c.name, c.value,
+      n.counted_at,
+      extract(epoch from ledger.moment() - coalesce(n.counted_at, h.created_at)) / 86400
+        / case c.name when 'A' then days_of_a when 'B' then days_of_b else days_of_c end
+        -- A person who picked there found too little
+        + case when exists (
+          select from erp.pick_list_line l
+          where l.product_id = h.product_id and l.state = 'short'
+            and l.short_at > coalesce(n.counted_at, '-infinity')
+            and (l.bin_location_id = h.bin_location_id or l.stock_container_id = h.stock_container_id
+              or num_nonnulls(h.bin_location_id, h.stock_container_id) = 0
+              and num_nonnulls(l.bin_location_id, l.stock_container_id) = 0
+              and exists (select from erp.pick_list p
+                where p.id = l.pick_list_id and p.warehouse_id = h.warehouse_id))
+        ) then 1000 else 0 end as ratio
+    from held h join class c on c.product_id = h.product_id
+    left join lateral (
+      select max(n.counted_at) as counted_at from ledger.stock_count n
+      where n.stock_id = h.id and n.difference is not null
+    ) n on true
+    where not exists (
+      select from erp.stocktake_line l
+      where l.place = h.place and l.product_id = h.product_id and l.state not in ('approved', 'cancelled'))
+  ), first as (
+    select row_number() over (order by d.ratio desc, d.value desc, d.id) as rank, d.* from due d
+    where d.ratio >= 1 order by 1 limit maximum
+  )
+  select f.rank::integer, f.id, f.product_id, f.warehouse_id, f.bin_location_id, f.name, f.counted_at,
+    f.ratio::double precision, (
+      select count(*) from ledger.stock_count n where n.stock_id = f.id and n.difference <> 0
+    )::integer
+  from first f order by f.rank;
+end;
+comment on function erp.cycle_counts(uuid, integer, integer, integer, integer) is
+  'Returns the stock of a warehouse that is due for a count, by how long it is due. The interval in days '
+  'depends on the share of the product in the value of the warehouse: class A, B or C. What was never '
+  'counted is due since its first movement. Places that lacked units of a pick list come '
+  'first. Stock of open stocktakes is left out. Empty without the scope '
+  'stocktake_results:read.';
+select api_meta.give('erp.cycle_counts(uuid, integer, integer, integer, integer)', 'service_writer');
+revoke execute on function erp.cycle_counts(uuid, integer, integer, integer, integer) from public;
+grant execute on function erp.cycle_counts(uuid, integer, integer, integer, integer) to service_api;
+--! EndIncluded erp/cycle_counts.sql
+--! Included erp/order_proposals.sql
+create or replace function erp.order_proposals(lines erp.reorder_line[], note text) returns uuid[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  made uuid[] := '{}';
+  planned record;
+begin
+  if cardinality(lines) = 0 then
+    perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
+  -- A call that orders the same products at the same time waits here, and then sees these orders
+  perform ledger.lock(array(select l.product_id from unnest(lines) l),
+    array(select l.warehouse_id from unnest(lines) l));
+  perform mutation.refuse(erp.reorder_faults(lines));
+  for planned in
+    select t.supplier_id, l.warehouse_id, t.currency_id,
+      array_agg(row (null, l.product_id, l.quantity, null, null, null)::erp.supplier_order_line
+        order by l.nth) as items,
+      array_agg(l.nth order by l.nth) as nths
+    from unnest(lines) with ordinality
+      l (product_id, warehouse_id, quantity, on_order_quantity, supplier_id, nth)
+    join erp.supplier_terms(array(select n.product_id from unnest(lines) n),
+      array(select n.supplier_id from unnest(lines) n)) t on t.nth = l.nth
+    group by t.supplier_id, l.warehouse_id, t.currency_id order by min(l.nth)
+  loop
+    made := made || erp.create_supplier_order(jsonb_build_object('supplier_id', planned.supplier_id,
+      'warehouse_id', planned.warehouse_id, 'currency_id', planned.currency_id, 'comment', note),
+      planned.items);
+    perform erp.warn_of_purchase(made[cardinality(made)], 'lines', planned.nths);
+  end loop;
+  return made;
+end
+$$;
+comment on function erp.order_proposals(erp.reorder_line[], text) is
+  'Makes open supplier orders of proposals, one for each supplier, warehouse and currency, in the order of '
+  'the lines. Returns their ids. User errors REQUIRED and TOO_MANY_LINES, and user errors of '
+  'erp.reorder_faults. '
+  'Warnings PURCHASE_QUANTITY, MINIMUM_ORDER_VALUE.';
+grant execute on function erp.order_proposals(erp.reorder_line[], text) to service_writer;
+--! EndIncluded erp/order_proposals.sql

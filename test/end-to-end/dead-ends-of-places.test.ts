@@ -20,23 +20,9 @@ after(async () => {
   await shop.close();
 });
 
-const done = async (name: string, input: object, select = "") => {
-  const payload = await shop.mutate(name, input, { select });
-  assert.deepEqual(payload.userErrors, [], name);
-  return payload;
-};
-const product = async (productNumber: string, more = {}) => {
-  const { products } = await done(
-    "productsUpsert",
-    { products: [{ productNumber, ...more }] },
-    "products { id }",
-  );
-  shop.id[productNumber] = products[0].id;
-};
-
 describe("a bin that moves to another warehouse", () => {
   const bin = async (code: string) => {
-    const { binLocation } = await done(
+    const { binLocation } = await shop.succeed(
       "binLocationCreate",
       { warehouseId: shop.id.hall, code },
       "binLocation { id }",
@@ -64,7 +50,7 @@ describe("a bin that moves to another warehouse", () => {
   const now = () => shop.ago("0");
 
   it("takes its goods along, and what lay there before stays in the former warehouse", async () => {
-    await product("rope");
+    await shop.addProduct("rope");
     await bin("M-1");
     await shop.store("rope", "M-1", 7);
     await shop.store("glue", "M-1", 2, "G1");
@@ -121,7 +107,7 @@ describe("a bin that moves to another warehouse", () => {
   it("moves empty, and is refused with what to do where it can't move", async () => {
     await bin("M-2");
     assert.deepEqual((await move("M-2", "shed")).userErrors, []);
-    const other = await done(
+    const other = await shop.succeed(
       "binLocationCreate",
       { warehouseId: shop.id.hall, code: "M-2" },
       "binLocation { id }",
@@ -137,7 +123,7 @@ describe("a bin that moves to another warehouse", () => {
     };
     assert.deepEqual(refusals(await shop.mutate("binLocationMove", missing)), [["NOT_FOUND", "warehouseId"]]);
 
-    const { goodsReceipt } = await done(
+    const { goodsReceipt } = await shop.succeed(
       "goodsReceiptCreate",
       { lineItems: [{ productId: shop.id.rope, quantity: 1, destinationBinLocationId: shop.id["M-1"] }] },
       "goodsReceipt { id number }",
@@ -148,7 +134,7 @@ describe("a bin that moves to another warehouse", () => {
       waiting.userErrors[0].message,
       new RegExp(`${goodsReceipt.number} puts goods into the bin: complete`),
     );
-    await done("goodsReceiptDelete", { id: goodsReceipt.id });
+    await shop.succeed("goodsReceiptDelete", { id: goodsReceipt.id });
     const stocktakes = await Stocktakes.open(shop);
     const stocktake = await stocktakes.make({ binLocationIds: [shop.id["M-1"]] });
     const counted = await move("M-1", "shed");
@@ -179,13 +165,13 @@ describe("a bin that moves to another warehouse", () => {
 
 describe("a document that was sent", () => {
   it("says so, never changes, and is corrected by another document", async () => {
-    await product("cup");
+    await shop.addProduct("cup");
     await shop.store("cup", "A-1", 5);
     const order = await shop.order(
       [{ product: "cup", quantity: 2, price: 10, taxRate: 19 }],
       [{ lines: [[0, 2]] }],
     );
-    const { documents } = await done(
+    const { documents } = await shop.succeed(
       "orderShipmentComplete",
       { orderId: order.id, documents: ["invoice"] },
       "documents { id sent config }",
@@ -193,7 +179,7 @@ describe("a document that was sent", () => {
     const [invoice] = documents;
     assert.equal(invoice.sent, false);
     const mark = (sent: boolean) =>
-      done("documentUpdate", { id: invoice.id, sent }, "document { id sent config }");
+      shop.succeed("documentUpdate", { id: invoice.id, sent }, "document { id sent config }");
     assert.deepEqual((await mark(true)).document, { ...invoice, sent: true });
     // By mistake
     assert.equal((await mark(false)).document.sent, false);
@@ -209,13 +195,13 @@ describe("a document that was sent", () => {
       shop.owner.query("update erp.document set config = '{}' where sent"),
       /cannot be changed/,
     );
-    const storno = await done(
+    const storno = await shop.succeed(
       "documentCreate",
       { orderId: order.id, documentType: "storno" },
       "document { sent referencedDocument { id } }",
     );
     assert.deepEqual(storno.document, { sent: false, referencedDocument: { id: invoice.id } });
-    const again = await done(
+    const again = await shop.succeed(
       "documentCreate",
       { orderId: order.id, documentType: "invoice" },
       "document { id }",

@@ -15,20 +15,6 @@ after(async () => {
   await shop.close();
 });
 
-const done = async (name: string, input: object, select = "") => {
-  const payload = await shop.mutate(name, input, { select });
-  assert.deepEqual(payload.userErrors, [], name);
-  return payload;
-};
-const product = async (productNumber: string, more = {}) => {
-  const { products } = await done(
-    "productsUpsert",
-    { products: [{ productNumber, ...more }] },
-    "products { id }",
-  );
-  shop.id[productNumber] = products[0].id;
-};
-
 describe("the price of a receipt that was completed", () => {
   const select = "goodsReceipt { amountNet amountTotal lineItems { edges { node { id unitPrice } } } }";
   const value = async (name: string) => {
@@ -53,7 +39,7 @@ describe("the price of a receipt that was completed", () => {
     );
 
   it("is corrected; the value of what is there and of what was sold follows", async () => {
-    await product("lamp");
+    await shop.addProduct("lamp");
     const receipt = await shop.buy("lamp", 10, 4);
     const { order } = await shop.sell("lamp", 4);
     assert.deepEqual(await value("lamp"), [6, 24]);
@@ -76,7 +62,7 @@ describe("the price of a receipt that was completed", () => {
   });
 
   it("is given when it was missing", async () => {
-    await product("bulb");
+    await shop.addProduct("bulb");
     const receipt = await shop.buy("bulb", 2, null);
     assert.deepEqual(await value("bulb"), [2, 0]);
     assert.deepEqual((await setPrice(receipt, 3)).userErrors, []);
@@ -117,7 +103,7 @@ describe("the price of a receipt that was completed", () => {
     );
     assert.match(refused.userErrors[0].message, /landedCostAllocate or stockWriteDown, or void the report/);
     const [, before] = (await value("lamp")) as [number, number];
-    await done(
+    await shop.succeed(
       "stockWriteDown",
       { productId: shop.id.lamp, amount: 1, reason: "The invoice is lower" },
       "writeDown { id }",

@@ -20,19 +20,6 @@ after(async () => {
 });
 
 const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
-const done = async (name: string, input: object, select = "") => {
-  const payload = await shop.mutate(name, input, { select });
-  assert.deepEqual(payload.userErrors, [], name);
-  return payload;
-};
-const product = async (productNumber: string, more = {}) => {
-  const { products } = await done(
-    "productsUpsert",
-    { products: [{ productNumber, ...more }] },
-    "products { id }",
-  );
-  shop.id[productNumber] = products[0].id;
-};
 const figures = async (name: string) => {
   const { product: found } = await shop.read(
     "query ($id: ID!) { product(id: $id) { physicalStock reservedStock availableStock openSupplierOrderQuantity } }",
@@ -41,22 +28,22 @@ const figures = async (name: string) => {
   return Object.values(found);
 };
 const buy = async (lineItems: object[], supplier = "acme") => {
-  const { supplierOrder } = await done(
+  const { supplierOrder } = await shop.succeed(
     "supplierOrderCreate",
     { supplierId: shop.id[supplier], lineItems },
     "supplierOrder { id lineItems { edges { node { id quantity totalPrice } } } }",
   );
-  await done("supplierOrderConfirm", { id: supplierOrder.id });
+  await shop.succeed("supplierOrderConfirm", { id: supplierOrder.id });
   return { id: supplierOrder.id, lines: nodes(supplierOrder.lineItems) };
 };
 const receive = async (lineItems: object[], more = {}) => {
-  const { goodsReceipt } = await done(
+  const { goodsReceipt } = await shop.succeed(
     "goodsReceiptCreate",
     { lineItems, ...more },
     "goodsReceipt { id lineItems { edges { node { id quantity } } } }",
   );
-  await done("goodsReceiptApprove", { id: goodsReceipt.id });
-  await done("goodsReceiptComplete", { id: goodsReceipt.id });
+  await shop.succeed("goodsReceiptApprove", { id: goodsReceipt.id });
+  await shop.succeed("goodsReceiptComplete", { id: goodsReceipt.id });
   return { id: goodsReceipt.id, quantities: nodes(goodsReceipt.lineItems).map((l: any) => l.quantity) };
 };
 const orderNow = async (id: string) => {
@@ -72,7 +59,7 @@ const orderNow = async (id: string) => {
 
 describe("goods that are bought in packs of 12 and sold by the piece", () => {
   it("are ordered and received in packs, and are in the books as pieces", async () => {
-    await product("egg");
+    await shop.addProduct("egg");
     const eggs = (more: object) => ({ productId: shop.id.egg, ...more });
     const errors = await shop.mutate("supplierOrderCreate", {
       supplierId: shop.id.acme,
@@ -80,7 +67,7 @@ describe("goods that are bought in packs of 12 and sold by the piece", () => {
     });
     assert.deepEqual(refusals(errors), [["INVALID", "lineItems.0.packs"]]);
     assert.match(errors.userErrors[0].message, /set unitsPerPack of the supplier/);
-    const { productSupplierConfiguration: terms } = await done(
+    const { productSupplierConfiguration: terms } = await shop.succeed(
       "productSupplierConfigurationCreate",
       {
         ...eggs({ supplierId: shop.id.acme, unitsPerPack: 12, purchaseSteps: 12, supplierIsDefault: true }),
@@ -112,7 +99,7 @@ describe("goods that are bought in packs of 12 and sold by the piece", () => {
     await shop.ship(order);
     assert.deepEqual(await figures("egg"), [38, 0, 38, 15]);
     // Another supplier packs differently; the default supplier counts where no supplier is named
-    await done("productSupplierConfigurationsUpsert", {
+    await shop.succeed("productSupplierConfigurationsUpsert", {
       productSupplierConfigurations: [{ productNumber: "egg", supplierNumber: "forge", unitsPerPack: 10 }],
     });
     const second = await buy([eggs({ packs: 2 })], "forge");
@@ -122,7 +109,7 @@ describe("goods that are bought in packs of 12 and sold by the piece", () => {
       [10],
     );
     assert.deepEqual((await receive([eggs({ packs: 1 })], { type: "Free" })).quantities, [12]);
-    await done("productSupplierConfigurationUpdate", { id: terms.id, unitsPerPack: 6 });
+    await shop.succeed("productSupplierConfigurationUpdate", { id: terms.id, unitsPerPack: 6 });
     assert.deepEqual((await receive([eggs({ packs: -1, supplierOrderId: id })])).quantities, [-6]);
     assert.deepEqual(await orderNow(id), ["partially_delivered", [39, 21]]);
   });
@@ -131,9 +118,9 @@ describe("goods that are bought in packs of 12 and sold by the piece", () => {
 describe("a product that changes its tracking while it is in stock", () => {
   const track = (tracking: string) =>
     shop.mutate("productsUpsert", { products: [{ productNumber: "paint", tracking }] });
-  const count = (lines: object[]) => done("stockSet", { lines, reference: "new tracking" });
+  const count = (lines: object[]) => shop.succeed("stockSet", { lines, reference: "new tracking" });
   const batch = async (number: string) => {
-    const { batches } = await done(
+    const { batches } = await shop.succeed(
       "batchesUpsert",
       { batches: [{ productNumber: "paint", number }] },
       "batches { id }",
@@ -142,7 +129,7 @@ describe("a product that changes its tracking while it is in stock", () => {
   };
 
   it("gets batches, serial numbers and neither by counts, and its orders ship", async () => {
-    await product("paint");
+    await shop.addProduct("paint");
     await shop.store("paint", "A-1", 3);
     const order = await shop.order([{ product: "paint", quantity: 2 }]);
     const refused = await track("batch");
@@ -185,16 +172,16 @@ describe("a product that changes its tracking while it is in stock", () => {
 
 describe("a stocktake during which a product came to be kept in batches", () => {
   it("is refused with what to do: the position is counted again, by batch", async () => {
-    await product("resin");
+    await shop.addProduct("resin");
     await shop.store("resin", "A-1", 4);
     const stocktakes = await Stocktakes.open(shop);
     const id = await stocktakes.make({ productIds: [shop.id.resin] });
     const [sheet] = await stocktakes.sheets(id);
     await stocktakes.submit(sheet!.id, "Ada", [stocktakes.line("A-1", "resin", 5)], { isComplete: true });
     const at = (rest: object) => shop.line("resin", "A-1", rest);
-    await done("stockAdjust", { lines: [at({ delta: -4 })] });
-    await done("productsUpsert", { products: [{ productNumber: "resin", tracking: "batch" }] });
-    const { batches } = await done(
+    await shop.succeed("stockAdjust", { lines: [at({ delta: -4 })] });
+    await shop.succeed("productsUpsert", { products: [{ productNumber: "resin", tracking: "batch" }] });
+    const { batches } = await shop.succeed(
       "batchesUpsert",
       {
         batches: [
@@ -205,7 +192,7 @@ describe("a stocktake during which a product came to be kept in batches", () => 
       "batches { id }",
     );
     [shop.id.R1, shop.id.R2] = batches.map((b: any) => b.id);
-    await done("stockAdjust", { lines: [at({ delta: 4, batchId: shop.id.R1 })] });
+    await shop.succeed("stockAdjust", { lines: [at({ delta: 4, batchId: shop.id.R1 })] });
 
     const refused = await stocktakes.approve(id);
     assert.deepEqual(
@@ -235,14 +222,14 @@ describe("a stocktake during which a product came to be kept in batches", () => 
   });
 
   it("may be counted without batches again when nothing of it lies there", async () => {
-    await product("wax");
+    await shop.addProduct("wax");
     await shop.store("wax", "A-2", 1);
     const stocktakes = await Stocktakes.open(shop);
     const id = await stocktakes.make({ productIds: [shop.id.wax] });
     const [sheet] = await stocktakes.sheets(id);
     await stocktakes.submit(sheet!.id, "Ada", [stocktakes.line("A-2", "wax", 1)], { isComplete: true });
-    await done("stockAdjust", { lines: [shop.line("wax", "A-2", { delta: -1 })] });
-    await done("productsUpsert", { products: [{ productNumber: "wax", tracking: "batch" }] });
+    await shop.succeed("stockAdjust", { lines: [shop.line("wax", "A-2", { delta: -1 })] });
+    await shop.succeed("productsUpsert", { products: [{ productNumber: "wax", tracking: "batch" }] });
     const [position] = await stocktakes.positions(id);
     const recount = await stocktakes.recount(id, { lineIds: [position!.id] });
     assert.deepEqual(recount.userErrors, []);
@@ -261,17 +248,17 @@ describe("a wrong item that was received", () => {
   });
 
   it("is another line while nothing is booked", async () => {
-    await product("bolt");
-    await product("screw");
+    await shop.addProduct("bolt");
+    await shop.addProduct("screw");
     const { id } = await buy([line("bolt", 10)]);
-    const { goodsReceipt } = await done(
+    const { goodsReceipt } = await shop.succeed(
       "goodsReceiptCreate",
       { lineItems: [line("bolt", 10, { supplierOrderId: id })] },
       "goodsReceipt { id }",
     );
-    await done("goodsReceiptLineItemsSet", { id: goodsReceipt.id, lineItems: [line("screw", 10)] });
-    await done("goodsReceiptApprove", { id: goodsReceipt.id });
-    await done("goodsReceiptComplete", { id: goodsReceipt.id });
+    await shop.succeed("goodsReceiptLineItemsSet", { id: goodsReceipt.id, lineItems: [line("screw", 10)] });
+    await shop.succeed("goodsReceiptApprove", { id: goodsReceipt.id });
+    await shop.succeed("goodsReceiptComplete", { id: goodsReceipt.id });
     assert.deepEqual(
       [await figures("bolt"), await figures("screw")],
       [
@@ -280,7 +267,7 @@ describe("a wrong item that was received", () => {
       ],
     );
     assert.deepEqual(await orderNow(id), ["confirmed", [0, 10]]);
-    await done("supplierOrderCancel", { id });
+    await shop.succeed("supplierOrderCancel", { id });
   });
 
   it("is taken back and booked right by another receipt after completion, also when some was sold", async () => {
@@ -310,22 +297,22 @@ describe("a wrong item that was received", () => {
     // What customers have already can't be taken back from the shelf: they return it first
     const order = await shop.order([{ product: "bolt", quantity: bolts + 4 }]);
     await shop.ship(order);
-    const { goodsReceipt } = await done(
+    const { goodsReceipt } = await shop.succeed(
       "goodsReceiptCreate",
       { lineItems: [line("bolt", -10, { supplierOrderId: id })] },
       "goodsReceipt { id }",
     );
     const short = await shop.mutate("goodsReceiptApprove", { id: goodsReceipt.id });
     assert.equal(short.userErrors[0].code, "INSUFFICIENT_STOCK");
-    await done("goodsReceiptLineItemsSet", {
+    await shop.succeed("goodsReceiptLineItemsSet", {
       id: goodsReceipt.id,
       lineItems: [line("bolt", -6, { supplierOrderId: id }), line("screw", 6)],
     });
-    await done("goodsReceiptApprove", { id: goodsReceipt.id });
-    await done("goodsReceiptComplete", { id: goodsReceipt.id });
+    await shop.succeed("goodsReceiptApprove", { id: goodsReceipt.id });
+    await shop.succeed("goodsReceiptComplete", { id: goodsReceipt.id });
     assert.deepEqual(await orderNow(id), ["partially_delivered", [4, 6]]);
     assert.deepEqual(await figures("bolt"), [0, 0, 0, 6]);
-    await done("supplierOrderComplete", { id });
+    await shop.succeed("supplierOrderComplete", { id });
     assert.deepEqual(await figures("bolt"), [0, 0, 0, 0]);
   });
 });

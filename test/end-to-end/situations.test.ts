@@ -15,11 +15,6 @@ after(async () => {
   await shop.close();
 });
 
-const done = async (name: string, input: object, select = "") => {
-  const payload = await shop.mutate(name, input, { select });
-  assert.deepEqual(payload.userErrors, [], name);
-  return payload;
-};
 const figures = async (product: string) => {
   const { product: found } = await shop.read(
     `query ($id: ID!) { product(id: $id) { physicalStock stockNotAvailableForSale reservedStock availableStock } }`,
@@ -33,7 +28,11 @@ describe("a product that becomes variants while it is in stock and on order", ()
     await shop.store("hammer", "A-1", 10);
     const order = await shop.order([{ product: "hammer", quantity: 2 }]);
     const variant = { productNumber: "hammer-red", name: "Hammer, red", parentProductNumber: "hammer" };
-    const made = await done("productsUpsert", { products: [variant] }, "products { id } warnings { code }");
+    const made = await shop.succeed(
+      "productsUpsert",
+      { products: [variant] },
+      "products { id } warnings { code }",
+    );
     assert.deepEqual(
       made.warnings.map(({ code }: any) => code),
       ["PRODUCT_HAS_VARIANTS"],
@@ -46,14 +45,14 @@ describe("a product that becomes variants while it is in stock and on order", ()
       ["PRODUCT_HAS_VARIANTS", "lines.0.productId"],
     ]);
 
-    await done("stockSet", {
+    await shop.succeed("stockSet", {
       lines: [
         shop.line("hammer", "A-1", { quantity: 0, expectedQuantity: 10 }),
         shop.line("red", "A-1", { quantity: 10, expectedQuantity: 0 }),
       ],
       reference: "becomes a variant",
     });
-    await done("ordersUpsert", {
+    await shop.succeed("ordersUpsert", {
       orders: [{ id: order.id, lineItems: [{ id: order.lines[0], productId: shop.id.red, quantity: 2 }] }],
     });
     assert.deepEqual(await figures("hammer"), [0, 0, 0, 0]);
@@ -66,7 +65,7 @@ describe("a product that becomes variants while it is in stock and on order", ()
 describe("goods on their way between two warehouses", () => {
   it("are counted, aren't for sale, and arrive in parts; what is lost is written off", async () => {
     await shop.store("nail", "A-1", 10);
-    const { warehouse } = await done(
+    const { warehouse } = await shop.succeed(
       "warehouseCreate",
       { code: "transit", name: "In transit", isStockAvailableForSale: false },
       "warehouse { id }",
@@ -109,7 +108,7 @@ describe("an order that changes after a part was shipped", () => {
       [["NOT_EDITABLE", { shipped: 1, assigned: 3 }]],
     );
     assert.deepEqual(refusals(await shop.mutate("orderCancel", { id: order.id })), [["NOT_EDITABLE", "id"]]);
-    await done("fulfillmentOrderCancel", { id: assigned!.id });
+    await shop.succeed("fulfillmentOrderCancel", { id: assigned!.id });
     assert.deepEqual((await change(2)).userErrors, []);
     assert.deepEqual((await change(1)).userErrors, []);
     const { state, deliveryState, shipped } = await shop.stateOf(order);
@@ -118,11 +117,11 @@ describe("an order that changes after a part was shipped", () => {
 });
 
 describe("an order whose goods lie half in one warehouse and half in another", () => {
-  const rules = (...kinds: string[]) => done("sourcingRulesSet", { rules: kinds });
+  const rules = (...kinds: string[]) => shop.succeed("sourcingRulesSet", { rules: kinds });
   after(() => rules());
 
   it("is refused by the default warehouse, ships from both by a rule, and is planned without shipping", async () => {
-    const { products } = await done(
+    const { products } = await shop.succeed(
       "productsUpsert",
       { products: [{ productNumber: "saw" }] },
       "products { id }",
@@ -135,7 +134,7 @@ describe("an order whose goods lie half in one warehouse and half in another", (
     await rules("do_not_split");
     assert.deepEqual(refusals(await shop.ship(order)), [["INSUFFICIENT_STOCK", "orderId"]]);
     await rules("split_least");
-    const planned = await done(
+    const planned = await shop.succeed(
       "fulfillmentOrderCreate",
       { orderId: order.id },
       "fulfillmentOrders { sourceWarehouseLocation { warehouse { code } } lineItems { edges { node { quantity } } } }",

@@ -11,6 +11,10 @@ export interface Shop extends TestService {
   mutate(name: string, input: object, options?: MutateOptions): Promise<any>;
   /** Calls a mutation as `mutate` does, but returns the response, even with errors. */
   tryMutate(name: string, input: object, options?: MutateOptions): Promise<HttpAnswer>;
+  /** Calls a mutation that must not be refused. Returns its payload. */
+  succeed(name: string, input: object, select?: string): Promise<any>;
+  /** Makes a product by the API, and remembers its id by its number. */
+  addProduct(productNumber: string): Promise<void>;
   /** Returns the quantity of a product in a bin or warehouse, as the API shows it. */
   stockAt(product: string, place: string): Promise<number>;
   /** Counts the movements in the ledger. */
@@ -87,6 +91,18 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     return process.ask(token, { query, variables: { input } }, more);
   };
 
+  const mutate: Shop["mutate"] = async (name, input, more) => {
+    const { body, text } = await tryMutate(name, input, more);
+    const cause = (service.log.at(-1)?.err as { stack?: string } | undefined)?.stack;
+    assert.equal(body.errors, undefined, `${text}\n${cause ?? ""}`);
+    return body.data[name];
+  };
+  const succeed: Shop["succeed"] = async (name, input, select = "") => {
+    const payload = await mutate(name, input, { select });
+    assert.deepEqual(payload.userErrors, [], name);
+    return payload;
+  };
+
   /** Returns the input for a bin, warehouse or container, by its short name. */
   const at = (place: string) => {
     if (id[place]?.includes("/StockContainer/")) return { stockContainerId: id[place] };
@@ -112,11 +128,12 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
       await service.owner.query(emptied);
     },
     tryMutate,
-    async mutate(name, input, more) {
-      const { body, text } = await tryMutate(name, input, more);
-      const cause = (service.log.at(-1)?.err as { stack?: string } | undefined)?.stack;
-      assert.equal(body.errors, undefined, `${text}\n${cause ?? ""}`);
-      return body.data[name];
+    mutate,
+    succeed,
+    async addProduct(productNumber) {
+      const rows = { products: [{ productNumber }] };
+      const { products } = await succeed("productsUpsert", rows, "products { id }");
+      id[productNumber] = products[0].id;
     },
     async stockAt(product, place) {
       const key = place.includes("-") ? "binLocationId" : "warehouseId";

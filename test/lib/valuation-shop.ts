@@ -39,11 +39,6 @@ const aged = (days: number) => `
 
 export async function openValuationShop(options: ServiceOptions = {}): Promise<ValuationShop> {
   const shop = await openShippingShop(options);
-  const done = async (name: string, input: object, select = "") => {
-    const payload = await shop.mutate(name, input, { select });
-    assert.deepEqual(payload.userErrors, [], name);
-    return payload;
-  };
   const select = `stockValuationReport { ${reportFields} }`;
   const draft: ValuationShop["draft"] = (daysAgo) =>
     shop.mutate("stockValuationReportCreate", { referenceDate: day(daysAgo) }, { select });
@@ -60,13 +55,13 @@ export async function openValuationShop(options: ServiceOptions = {}): Promise<V
       shop.mutate("stockValuationReportVoid", { id, reason }, { select }),
     async buy(product, quantity, unitPrice, rest = {}) {
       const line = { productId: shop.id[product], quantity, unitPrice };
-      const { goodsReceipt } = await done(
+      const { goodsReceipt } = await shop.succeed(
         "goodsReceiptCreate",
         { type: "Free", warehouseId: shop.id.hall, lineItems: [line], ...rest },
         "goodsReceipt { id }",
       );
-      await done("goodsReceiptApprove", { id: goodsReceipt.id });
-      await done("goodsReceiptComplete", { id: goodsReceipt.id });
+      await shop.succeed("goodsReceiptApprove", { id: goodsReceipt.id });
+      await shop.succeed("goodsReceiptComplete", { id: goodsReceipt.id });
       await sequence(shop.owner);
       return goodsReceipt.id;
     },

@@ -31,6 +31,16 @@ export interface Order {
   batches: Map<string, number>;
 }
 
+/** The address of all customers. */
+export const shippingAddress = {
+  firstName: "Ada",
+  lastName: "Martin",
+  street: "1 Rue",
+  zipcode: "69001",
+  city: "Lyon",
+  country: "FR",
+};
+
 const orderFields = `orders { id lineItems(first: 50) { edges { node { id } } } } results { outcome }`;
 const assigned = `id sourceWarehouseLocation { warehouse { code } } lineItems(first: 50) { edges { node { id quantity product { productNumber } } } }`;
 
@@ -55,14 +65,7 @@ export class Sales {
       salesChannelId: id[channel],
       customerId: id[`customer ${n % 3}`],
       shippingMethodId: id.parcel,
-      shippingAddress: {
-        firstName: "Ada",
-        lastName: "Martin",
-        street: "1 Rue",
-        zipcode: "69001",
-        city: "Lyon",
-        country: "FR",
-      },
+      shippingAddress,
       taxStatus: "gross",
       lineItems: lines.map(([product, quantity], position) => ({
         storefrontId: `${numbers[n]}/${position}`,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { sum } from "./accounts.ts";
 import { nodes } from "./merchant.ts";
+import { shippingAddress } from "./sales.ts";
 import type { Story } from "./story.ts";
 
 /** Work between the bins and the door: goods in a tote, a wave that is picked short, a quote, and what to buy. */
@@ -98,14 +99,7 @@ export async function acceptQuote({ merchant, sales }: Story): Promise<void> {
     number: "Q-1",
     customerId: id["customer 1"],
     salesChannelId: id.Shop,
-    shippingAddress: {
-      firstName: "Ada",
-      lastName: "Martin",
-      street: "1 Rue",
-      zipcode: "69001",
-      city: "Lyon",
-      country: "FR",
-    },
+    shippingAddress,
     taxStatus: "gross",
     validUntil: new Date(Date.now() + 30 * 86_400_000).toISOString(),
     lineItems: [{ productNumber: "cable", quantity: 3, unitPrice: 8, taxRate: 19 }],

@@ -3,7 +3,7 @@ import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import { parseAdapterAddress } from "../labels/adapter.ts";
 import { readSettings } from "../process/settings.ts";
-import { carrierSecretPlace, Secrets } from "../secrets/secrets.ts";
+import { secretPlace, Secrets } from "../secrets/secrets.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { RefusedDestination } from "../webhooks/destination.ts";
 import { table, UsageError } from "./terminal.ts";
@@ -42,7 +42,7 @@ export async function setCarrier(technicalName: string, options: CarrierOptions)
       throw new UsageError(`${technicalName} is new: it needs --name and --url.`);
     const id = present?.id ?? randomUUID();
     const secret = present && !newSecret ? null : randomBytes(32).toString("base64url");
-    const stored = secret && new Secrets(secretsKeys).seal(secret, carrierSecretPlace(id));
+    const stored = secret && new Secrets(secretsKeys).seal(secret, secretPlace("carrier secret", id));
     const values = [id, technicalName, name, url, trackingUrl, active, stored];
     const carrier = await write(owner, present ? update : insert, values);
     return {

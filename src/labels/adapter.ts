@@ -61,7 +61,7 @@ type Made = Omit<z.infer<typeof madeLabel>, "document"> & { contentType?: string
 const [maxAnswerBytes, maxLabelBytes] = [3_000_000, 2_000_000];
 /** Statuses that say that the adapter will never make this label. Others may be different at the next attempt. */
 const finalStatuses = [400, 409, 410, 413, 422];
-const later = (reason: string, retryAfterMs?: number | null): Outcome => ({
+export const later = (reason: string, retryAfterMs?: number | null): Outcome => ({
   kind: "later",
   answer: { reason, retryAfterMs },
 });

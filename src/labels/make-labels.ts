@@ -1,9 +1,9 @@
 import type { JobHelpers, Task } from "graphile-worker";
 import type { Secrets } from "../secrets/secrets.ts";
-import { carrierSecretPlace, UnreadableSecret } from "../secrets/secrets.ts";
+import { secretPlace, UnreadableSecret } from "../secrets/secrets.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { WebhookClient } from "../webhooks/webhook-client.ts";
-import { callAdapter } from "./adapter.ts";
+import { callAdapter, later } from "./adapter.ts";
 import type { LabelWork, Outcome } from "./adapter.ts";
 
 /** Work that this process has taken, as erp.claim_shipping_labels returns it. */
@@ -117,10 +117,9 @@ class LabelRun {
 
   async #call(work: Claimed, takenAt: number): Promise<Outcome> {
     const { secrets, leaseMs, timeoutMs } = this.#options;
-    const later = (reason: string): Outcome => ({ kind: "later", answer: { reason } });
     if (work.attempts > maxAttempts) return later("The service was interrupted each time.");
     try {
-      const secret = secrets.open(work.secret, carrierSecretPlace(work.carrierId));
+      const secret = secrets.open(work.secret, secretPlace("carrier secret", work.carrierId));
       const isHeld = () => performance.now() - takenAt < leaseMs - timeoutMs;
       return await callAdapter(work, { allowed: this.#allowed, client: this.#client, secret, isHeld });
     } catch (error) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { Secrets, signingKeyPlace } from "../../src/secrets/secrets.ts";
+import { Secrets, secretPlace } from "../../src/secrets/secrets.ts";
 import { Commands, runCommand, runOn } from "../commands/process.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
@@ -144,7 +144,9 @@ describe("secrets in the database", () => {
     const rotated = await rotate(webhookSubscription.id);
     assert.notEqual(rotated, secret);
     const { rows } = await shop.owner.query("select id, secret from auth.signing_key");
-    const signing = rows.map((row) => new Secrets([key]).open(row.secret, signingKeyPlace(row.id)));
+    const signing = rows.map((row) =>
+      new Secrets([key]).open(row.secret, secretPlace("signing key", row.id)),
+    );
     assert.match(signing[0]!, /^[A-Za-z0-9+/]{43}=$/);
 
     const text = await dump();

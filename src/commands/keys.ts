@@ -77,11 +77,17 @@ export async function encryptSecrets(): Promise<Result> {
   const secrets = new Secrets(readSettings().secretsKeys);
   const counts = await asOwner((owner) => encryptStored(owner, secrets));
   const keys = counts["signing key"] + counts["valuation key"];
-  const webhooks = counts["webhook secret"];
-  const done = `Encrypted with ${secrets.currentKeyId}: ${keys} signing keys and ${webhooks} secrets of webhooks.`;
+  const { "webhook secret": webhooks, "carrier secret": carriers } = counts;
+  const kept = `${keys} signing keys, ${webhooks} secrets of webhooks and ${carriers} of carriers`;
+  const done = `Encrypted with ${secrets.currentKeyId}: ${kept}.`;
   return {
-    json: { key_id: secrets.currentKeyId, signing_keys: keys, webhook_secrets: webhooks },
-    text: keys + webhooks === 0 ? `${done} All were encrypted already.` : done,
+    json: {
+      key_id: secrets.currentKeyId,
+      signing_keys: keys,
+      webhook_secrets: webhooks,
+      carrier_secrets: carriers,
+    },
+    text: keys + webhooks + carriers === 0 ? `${done} All were encrypted already.` : done,
   };
 }
 

@@ -63,6 +63,7 @@ test("secrets of carriers are encrypted anew with another key", async () => {
     settings: { SECRETS_KEY: key },
   });
   assert.equal(exitCode, 0, stdout);
+  assert.match(stdout, /and 1 of carriers\.$/m);
   const { id, secret: sealed } = await stored();
   assert.equal(new Secrets([key]).open(sealed, secretPlace("carrier secret", id)), secret);
 });

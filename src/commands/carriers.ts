@@ -1,11 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { parseAdapterAddress } from "../labels/adapter.ts";
+import { adapterDestinations, parseAdapterAddress } from "../labels/adapter.ts";
 import { readSettings } from "../process/settings.ts";
 import { secretPlace, Secrets } from "../secrets/secrets.ts";
-import { AllowList } from "../webhooks/addresses.ts";
-import { RefusedDestination } from "../webhooks/destination.ts";
 import { table, UsageError } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
@@ -32,7 +30,7 @@ const columns = "technical_name, name, url, is_active";
 export async function setCarrier(technicalName: string, options: CarrierOptions): Promise<Result> {
   const { name, url, trackingUrl, active, newSecret } = options;
   const { carrierAllow, secretsKeys } = readSettings();
-  if (url !== undefined) requireAddress(url, carrierAllow);
+  if (url !== undefined) parseAdapterAddress(url, adapterDestinations(carrierAllow));
   return asOwner(async (owner) => {
     const { rows } = await owner.query("select id from erp.carrier where technical_name = $1", [
       technicalName,
@@ -86,14 +84,6 @@ const rules: Record<string, string> = {
   carrier_tracking_url_pattern_has_the_code:
     "The tracking address begins with https: or http:, and has {code}.",
 };
-
-function requireAddress(url: string, allow: readonly string[]): void {
-  try {
-    parseAdapterAddress(url, new AllowList(allow, [443]));
-  } catch (error) {
-    throw error instanceof RefusedDestination ? new UserError(error.message, { cause: error }) : error;
-  }
-}
 
 const describe = (carriers: Carrier[]): string =>
   table([

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
-import type { AllowList } from "../webhooks/addresses.ts";
+import { AllowList } from "../webhooks/addresses.ts";
 import { hostOf, parseDestination, RefusedDestination } from "../webhooks/destination.ts";
 import { parseRetryAfter } from "../webhooks/retry-schedule.ts";
 import { NoResponse } from "../webhooks/webhook-client.ts";
@@ -65,6 +65,9 @@ export const later = (reason: string, retryAfterMs?: number | null): Outcome => 
   kind: "later",
   answer: { reason, retryAfterMs },
 });
+
+/** Destinations of adapters: those that are allowed, and on the public internet only https: at its usual port. */
+export const adapterDestinations = (allow: readonly string[]): AllowList => new AllowList(allow, [443]);
 
 /**
  * Parses the address of an adapter.

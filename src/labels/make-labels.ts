@@ -1,9 +1,9 @@
 import type { JobHelpers, Task } from "graphile-worker";
 import type { Secrets } from "../secrets/secrets.ts";
 import { secretPlace, UnreadableSecret } from "../secrets/secrets.ts";
-import { AllowList } from "../webhooks/addresses.ts";
+import type { AllowList } from "../webhooks/addresses.ts";
 import { WebhookClient } from "../webhooks/webhook-client.ts";
-import { callAdapter, later } from "./adapter.ts";
+import { adapterDestinations, callAdapter, later } from "./adapter.ts";
 import type { LabelWork, Outcome } from "./adapter.ts";
 
 /** Work that this process has taken, as erp.claim_shipping_labels returns it. */
@@ -23,8 +23,6 @@ export interface LabelOptions {
   leaseMs?: number;
 }
 
-/** Ports of adapters on the public internet. */
-const ports = [443];
 /** Most labels of a carrier that a process is calling for. */
 const atOnce = 5;
 /** Milliseconds after which a job leaves the rest to a new one. */
@@ -74,7 +72,7 @@ class LabelRun {
     this.#options = { timeoutMs: 15_000, leaseMs: 45_000, ...options };
     this.#busy = busy;
     this.#helpers = helpers;
-    this.#allowed = new AllowList(options.allow, ports);
+    this.#allowed = adapterDestinations(options.allow);
     this.#client = new WebhookClient({ allowed: this.#allowed, timeoutMs: this.#options.timeoutMs });
   }
 

@@ -1,7 +1,6 @@
 import type { ClientBase } from "pg";
 import { UserError } from "../errors/user-error.ts";
-import type { StoredSecrets } from "./require-keys.ts";
-import { requireKeysFor } from "./require-keys.ts";
+import { readStoredSecrets, requireKeysFor } from "./require-keys.ts";
 import { secretKinds, secretPlace, UnreadableSecret } from "./secrets.ts";
 import type { SecretKind, Secrets } from "./secrets.ts";
 
@@ -26,8 +25,7 @@ export async function encryptStored(
         "and set it for every process and for this command.",
     );
   }
-  const { rows } = await connection.query<StoredSecrets>("select * from auth.stored_secrets()");
-  requireKeysFor(rows, secrets);
+  requireKeysFor(await readStoredSecrets(connection), secrets);
   const counts = { "signing key": 0, "valuation key": 0, "webhook secret": 0, "carrier secret": 0 };
   for (const kind of Object.keys(secretKinds) as SecretKind[]) {
     let count;

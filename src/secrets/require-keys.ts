@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { readAs } from "../postgres/as-role.ts";
+import type { OwnerConnection } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
 import { secretKinds } from "./secrets.ts";
 import type { SecretKind, Secrets } from "./secrets.ts";
@@ -14,6 +15,10 @@ export interface StoredSecrets {
 }
 
 const storedSecretsQuery = "select kind, key_id, count::integer as count from auth.stored_secrets()";
+
+export async function readStoredSecrets(connection: OwnerConnection): Promise<StoredSecrets[]> {
+  return (await connection.query<StoredSecrets>(storedSecretsQuery)).rows;
+}
 
 /**
  * Checks at the start that this process can decrypt the stored secrets.

@@ -68,7 +68,7 @@ export const changeCredential = (given: string, operations: "stored" | "all"): P
     return { json: { id, operations }, text: `${id} may send ${operations} operations.` };
   });
 
-/** What says that a credential was changed: a verb in the past, and what is so now. */
+/** The result of each action: a verb in the past, and what is so now. */
 const states = {
   activate: { verb: "Activated", state: { active: true } },
   deactivate: { verb: "Deactivated", state: { active: false } },

@@ -81,6 +81,17 @@ describe("the recipes of CONTRIBUTING.md", () => {
     );
   });
 
+  it("say which files a table with a mutation and a topic takes", () => {
+    const [, table] = /takes eight files.*?((?:^\|.*\n)+)/ms.exec(text)!;
+    const files = [...table!.matchAll(/`([\w./-]+)`/g)].map(([, file]) => file!);
+    assert.equal(files.length, 8);
+    const sections = text.slice(text.indexOf(table!) + table!.length);
+    assert.deepEqual(
+      files.filter((file) => !sections.includes(file)),
+      [],
+    );
+  });
+
   it("a column is in the API, and not in frozen versions", async () => {
     const [migration] = blocksOf("Adding a column and seeing it in the API");
     await insert("db/fixtures/api/products.sql", ") as translations", ",\n  weight_in_grams");

@@ -1,5 +1,4 @@
-import type { StoredSecrets } from "../secrets/require-keys.ts";
-import { requireKeysFor } from "../secrets/require-keys.ts";
+import { readStoredSecrets, requireKeysFor } from "../secrets/require-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { OwnerConnection } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -43,8 +42,7 @@ export async function rotateSigningKey(
   connection: OwnerConnection,
   secrets: Secrets,
 ): Promise<{ id: string; overlapEndsAt: Date }> {
-  const { rows: stored } = await connection.query<StoredSecrets>("select * from auth.stored_secrets()");
-  requireKeysFor(stored, secrets);
+  requireKeysFor(await readStoredSecrets(connection), secrets);
   const key = newSigningKey(secrets);
   const { rows } = await connection.query<{ overlapEndsAt: Date }>(
     `select auth.rotate_signing_key($1, $2, make_interval(secs => $3)) as "overlapEndsAt"`,

@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
 import type { Secrets } from "../secrets/secrets.ts";
-import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
+import { secretPlace, UnreadableSecret } from "../secrets/secrets.ts";
 import type { Obstacle, Readiness } from "../lib/readiness.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readAs } from "../postgres/as-role.ts";
@@ -132,7 +132,9 @@ export class StoredSigningKeys implements SigningKeys {
     // A key stays usable even if it is now encrypted with a key that this process lacks
     if (known?.key) return known.key;
     try {
-      return createSecretKey(Buffer.from(this.#options.secrets.open(secret, signingKeyPlace(id)), "base64"));
+      return createSecretKey(
+        Buffer.from(this.#options.secrets.open(secret, secretPlace("signing key", id)), "base64"),
+      );
     } catch (error) {
       if (!(error instanceof UnreadableSecret)) throw error;
       if (!known) this.#options.logger.error({ err: error }, "a key that signs access tokens can't be read");
@@ -168,7 +170,7 @@ export async function openSigningKeys(
 /** Generates a signing key in its stored form. */
 export function newSigningKey(secrets: Secrets): { id: string; stored: string } {
   const id = randomUUID();
-  return { id, stored: secrets.seal(randomBytes(32).toString("base64"), signingKeyPlace(id)) };
+  return { id, stored: secrets.seal(randomBytes(32).toString("base64"), secretPlace("signing key", id)) };
 }
 
 async function addFirstKey(pool: Pool, secrets: Secrets): Promise<void> {

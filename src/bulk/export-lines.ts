@@ -37,9 +37,8 @@ export async function* exportLines(
   do {
     const data: Json = await run(queries.page, { [queries.names.after]: after });
     const page = data[queries.key] as Page;
-    const reading = new PageReading(queries, run);
-    if (isForImport) await reading.addNested(page);
-    else await reading.addPage(page, null, []);
+    const reading = new PageReading(queries, run, isForImport);
+    await reading.addPage(page, null, []);
     yield reading.lines;
     after = pageEnd(page, queries.names)!.after;
   } while (after !== null);
@@ -60,19 +59,18 @@ class PageReading {
   readonly lines: Line[] = [];
   readonly #queries: ExportQueries;
   readonly #run: RunQuery;
+  readonly #isForImport: boolean;
 
-  constructor(queries: ExportQueries, run: RunQuery) {
+  constructor(queries: ExportQueries, run: RunQuery, isForImport: boolean) {
     this.#queries = queries;
     this.#run = run;
+    this.#isForImport = isForImport;
   }
 
   async addPage({ edges }: Page, parentId: unknown, path: readonly string[]): Promise<void> {
-    for (const edge of edges) if (edge?.node) await this.#addRow(edge.node, parentId, path);
-  }
-
-  /** Adds the rows of a page, each with the rows of its nested lists within. */
-  async addNested({ edges }: Page): Promise<void> {
-    for (const edge of edges) if (edge?.node) await this.#addNestedRow(edge.node);
+    for (const edge of edges)
+      if (edge?.node)
+        await (this.#isForImport ? this.#addNestedRow(edge.node) : this.#addRow(edge.node, parentId, path));
   }
 
   async #addNestedRow(row: Json): Promise<void> {
@@ -110,12 +108,8 @@ class PageReading {
     const id = rowId === undefined ? {} : { id: rowId };
     const parent = parentId === null ? {} : { __parentId: parentId };
     this.lines.push({ values: { ...id, ...values, ...parent }, path });
-    for (const list of lists) await this.#addList(list, rowId);
-  }
-
-  /** Adds all rows of a nested list. */
-  async #addList(list: NestedList, parentId: unknown): Promise<void> {
-    for await (const page of this.#pages(list)) await this.addPage(page, parentId, list.path);
+    for (const list of lists)
+      for await (const page of this.#pages(list)) await this.addPage(page, rowId, list.path);
   }
 
   async *#pages({ page: first, ownerId, path }: NestedList): AsyncGenerator<Page> {

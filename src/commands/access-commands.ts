@@ -119,7 +119,7 @@ then retires by itself.`,
     command
       .command("encrypt")
       .description(
-        `Encrypts signing keys and secrets of webhooks with the first key of SECRETS_KEY. Those that are plain, or encrypted with
+        `Encrypts signing keys and secrets of webhooks and carriers with the first key of SECRETS_KEY. Those that are plain, or encrypted with
 another key; it can be run again at any time.`,
       )
       .addHelpText(...examples("keys encrypt")),

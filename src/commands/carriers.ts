@@ -1,11 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { parseAdapterAddress } from "../labels/adapter.ts";
+import { adapterDestinations, parseAdapterAddress } from "../labels/adapter.ts";
 import { readSettings } from "../process/settings.ts";
-import { carrierSecretPlace, Secrets } from "../secrets/secrets.ts";
-import { AllowList } from "../webhooks/addresses.ts";
-import { RefusedDestination } from "../webhooks/destination.ts";
+import { secretPlace, Secrets } from "../secrets/secrets.ts";
 import { table, UsageError } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
@@ -32,7 +30,7 @@ const columns = "technical_name, name, url, is_active";
 export async function setCarrier(technicalName: string, options: CarrierOptions): Promise<Result> {
   const { name, url, trackingUrl, active, newSecret } = options;
   const { carrierAllow, secretsKeys } = readSettings();
-  if (url !== undefined) requireAddress(url, carrierAllow);
+  if (url !== undefined) parseAdapterAddress(url, adapterDestinations(carrierAllow));
   return asOwner(async (owner) => {
     const { rows } = await owner.query("select id from erp.carrier where technical_name = $1", [
       technicalName,
@@ -42,7 +40,7 @@ export async function setCarrier(technicalName: string, options: CarrierOptions)
       throw new UsageError(`${technicalName} is new: it needs --name and --url.`);
     const id = present?.id ?? randomUUID();
     const secret = present && !newSecret ? null : randomBytes(32).toString("base64url");
-    const stored = secret && new Secrets(secretsKeys).seal(secret, carrierSecretPlace(id));
+    const stored = secret && new Secrets(secretsKeys).seal(secret, secretPlace("carrier secret", id));
     const values = [id, technicalName, name, url, trackingUrl, active, stored];
     const carrier = await write(owner, present ? update : insert, values);
     return {
@@ -86,14 +84,6 @@ const rules: Record<string, string> = {
   carrier_tracking_url_pattern_has_the_code:
     "The tracking address begins with https: or http:, and has {code}.",
 };
-
-function requireAddress(url: string, allow: readonly string[]): void {
-  try {
-    parseAdapterAddress(url, new AllowList(allow, [443]));
-  } catch (error) {
-    throw error instanceof RefusedDestination ? new UserError(error.message, { cause: error }) : error;
-  }
-}
 
 const describe = (carriers: Carrier[]): string =>
   table([

@@ -3,7 +3,7 @@ import { UserError } from "../errors/user-error.ts";
 import { ApiClient } from "./api-client.ts";
 import { progressBar } from "./progress.ts";
 import { readText } from "./read-text.ts";
-import { say, UsageError } from "./terminal.ts";
+import { parseJson, say, UsageError } from "./terminal.ts";
 
 const run = `mutation ($input: BulkOperationRunInput!) {
   bulkOperationRun(input: $input) { bulkOperation { id } userErrors { message } } }`;
@@ -12,18 +12,10 @@ interface Asked {
   bulkOperationRun: { bulkOperation: { id: string } | null; userErrors: { message: string }[] };
 }
 
-function variablesIn(text = "{}"): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UsageError("--variables is no JSON.", { cause });
-  }
-}
-
 export async function exportFile(
   source: string,
   path: string,
-  { variables: given, raw, forImport }: { variables?: string; raw?: true; forImport?: true },
+  { variables: given = "{}", raw, forImport }: { variables?: string; raw?: true; forImport?: true },
 ): Promise<void> {
   const [, extension] = /\.(jsonl|csv)$/.exec(path) ?? [];
   if (extension === undefined) throw new UsageError("The file is a .jsonl or a .csv.");
@@ -31,7 +23,7 @@ export async function exportFile(
   if (raw && forImport) throw new UsageError("Give either --raw or --for-import.");
   const importFormat = extension === "csv" ? "import_csv" : "import";
   const format = forImport ? importFormat : raw ? "csv_raw" : extension;
-  const variables = variablesIn(given);
+  const variables = parseJson(given, "--variables is no JSON.", UsageError);
   const query = existsSync(source) ? await readText(source) : source;
   const client = new ApiClient();
   const { bulkOperationRun: asked } = await client.execute<Asked>(run, {

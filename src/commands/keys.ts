@@ -3,8 +3,7 @@ import type { StoredKeyOverview } from "../auth/rotate-signing-keys.ts";
 import { configuredKeyId } from "../auth/signing-keys.ts";
 import { newValuationKey } from "../jobs/sign-heads.ts";
 import { encryptStored } from "../secrets/encrypt-stored.ts";
-import { requireKeysFor } from "../secrets/require-keys.ts";
-import type { StoredSecrets } from "../secrets/require-keys.ts";
+import { readStoredSecrets, requireKeysFor } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -51,12 +50,9 @@ export async function rotateValuationKey(): Promise<Result> {
   const key = newValuationKey(secrets);
   const [kid, x] = key;
   await asOwner(async (owner) => {
-    const { rows } = await owner.query<StoredSecrets>("select * from auth.stored_secrets()");
     // The key that is replaced may be unreadable
-    requireKeysFor(
-      rows.filter(({ kind }) => kind !== "valuation key"),
-      secrets,
-    );
+    const others = (await readStoredSecrets(owner)).filter(({ kind }) => kind !== "valuation key");
+    requireKeysFor(others, secrets);
     await owner.query("select valuation.rotate_signing_key($1, $2, $3)", key);
   });
   return {
@@ -77,11 +73,17 @@ export async function encryptSecrets(): Promise<Result> {
   const secrets = new Secrets(readSettings().secretsKeys);
   const counts = await asOwner((owner) => encryptStored(owner, secrets));
   const keys = counts["signing key"] + counts["valuation key"];
-  const webhooks = counts["webhook secret"];
-  const done = `Encrypted with ${secrets.currentKeyId}: ${keys} signing keys and ${webhooks} secrets of webhooks.`;
+  const { "webhook secret": webhooks, "carrier secret": carriers } = counts;
+  const kept = `${keys} signing keys, ${webhooks} secrets of webhooks and ${carriers} of carriers`;
+  const done = `Encrypted with ${secrets.currentKeyId}: ${kept}.`;
   return {
-    json: { key_id: secrets.currentKeyId, signing_keys: keys, webhook_secrets: webhooks },
-    text: keys + webhooks === 0 ? `${done} All were encrypted already.` : done,
+    json: {
+      key_id: secrets.currentKeyId,
+      signing_keys: keys,
+      webhook_secrets: webhooks,
+      carrier_secrets: carriers,
+    },
+    text: keys + webhooks + carriers === 0 ? `${done} All were encrypted already.` : done,
   };
 }
 

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { Operation } from "../administration/pages/operations-section.ts";
 import { withClient } from "../postgres/client.ts";
 import { genericPlan } from "../plans/explain.ts";
 import type { IndexAdvice } from "../plans/index-advice.ts";
@@ -10,18 +11,6 @@ import { UserError } from "../errors/user-error.ts";
 import { readableSignature } from "../graphql/signature.ts";
 import { say, table, UsageError } from "./terminal.ts";
 import { asAdmin } from "./with-database.ts";
-
-interface Operation {
-  id: string;
-  version: string;
-  name: string | null;
-  document: string;
-  statement: string | null;
-  requests: number;
-  ms: number;
-  slowest_ms: number;
-  tokens: number;
-}
 
 interface Sender {
   name: string;

@@ -60,11 +60,11 @@ export function table(
 export class UsageError extends UserError {}
 
 /** The value of JSON that a person has written. @throws {UserError} with what is said when it is none */
-export function parseJson(text: string, complaint: string): unknown {
+export function parseJson(text: string, complaint: string, Refusal = UserError): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new UserError(complaint, { cause });
+    throw new Refusal(complaint, { cause });
   }
 }
 

@@ -83,27 +83,19 @@ function addCredentialStates(credential: Group): void {
       .addHelpText(...examples("credential change ak_… --operations stored")),
     async (id, options) => (await credentials()).changeCredential(id, options.operations),
   );
-  addPrintingAction(
-    credential
-      .command("deactivate <id>")
-      .description("Stops a credential and its tokens at once; it stays in the list.")
-      .addHelpText(...examples("credential deactivate ak_…")),
-    async (id) => (await credentials()).deactivateCredential(id),
-  );
-  addPrintingAction(
-    credential
-      .command("activate <id>")
-      .description("Lets a deactivated credential work again, with the same key and secret.")
-      .addHelpText(...examples("credential activate ak_…")),
-    async (id) => (await credentials()).activateCredential(id),
-  );
-  addPrintingAction(
-    credential
-      .command("delete <id>")
-      .description("Removes a credential; its tokens stop at once.")
-      .addHelpText(...examples("credential delete ak_…")),
-    async (id) => (await credentials()).deleteCredential(id),
-  );
+  for (const [action, description] of [
+    ["deactivate", "Stops a credential and its tokens at once; it stays in the list."],
+    ["activate", "Lets a deactivated credential work again, with the same key and secret."],
+    ["delete", "Removes a credential; its tokens stop at once."],
+  ] as const)
+    addPrintingAction(
+      credential
+        .command(action)
+        .argument("<id>")
+        .description(description)
+        .addHelpText(...examples(`credential ${action} ak_…`)),
+      async (id) => (await credentials()).setState(id, action),
+    );
 }
 
 function addOperations(erp: Program): void {

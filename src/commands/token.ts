@@ -68,24 +68,19 @@ export const changeCredential = (given: string, operations: "stored" | "all"): P
     return { json: { id, operations }, text: `${id} may send ${operations} operations.` };
   });
 
-/** Changes a credential, and says so by a verb in the past and what is so now. */
-const createStateCommand =
-  (change: typeof credentials.activateCredential, verb: string, state: object) =>
-  (given: string): Promise<Result> =>
-    withCredential(given, async (connection, id) => {
-      await change(connection, id);
-      return { json: { id, ...state }, text: `${verb} ${id}.` };
-    });
+/** The result of each action: a verb in the past, and what is so now. */
+const states = {
+  activate: { verb: "Activated", state: { active: true } },
+  deactivate: { verb: "Deactivated", state: { active: false } },
+  delete: { verb: "Deleted", state: { deleted: true } },
+};
 
-export const activateCredential = createStateCommand(credentials.activateCredential, "Activated", {
-  active: true,
-});
-export const deactivateCredential = createStateCommand(credentials.deactivateCredential, "Deactivated", {
-  active: false,
-});
-export const deleteCredential = createStateCommand(credentials.deleteCredential, "Deleted", {
-  deleted: true,
-});
+export const setState = (given: string, action: keyof typeof states): Promise<Result> =>
+  withCredential(given, async (connection, id) => {
+    await credentials[`${action}Credential`](connection, id);
+    const { verb, state } = states[action];
+    return { json: { id, ...state }, text: `${verb} ${id}.` };
+  });
 
 function parseResources(values: string[] = []): Resources {
   const names = values.flatMap((value) => value.split(",")).map((name) => name.trim());

@@ -18,109 +18,31 @@ export interface GuideGroup {
   guides: readonly Guide[];
 }
 
-const inFolder = (folder: string, ...names: string[]): Guide[] =>
-  names.map((name) => ({ path: `/docs/${folder}/${name}`, file: `docs/${folder}/${name}.md` }));
-
-/** The pages for developers of the service. The search leaves them out. */
-const internals: GuideGroup = {
-  title: "Internals",
-  guides: [
-    { path: "/docs/internals/contributing", file: "CONTRIBUTING.md" },
-    ...inFolder("internals", "tour", "glossary", "tests", "fast-paths", "benchmarks", "upstream"),
-  ],
+/** Pages whose address doesn't follow from the file. */
+const otherPaths: Record<string, string> = {
+  "CONTRIBUTING.md": "/docs/internals/contributing",
+  "SECURITY.md": "/docs/explanation/overview-of-security",
+  "db/README.md": "/docs/reference/database",
 };
 
-/** All pages from Markdown files, by kind, in the order of the menu. A test finds files that are missing here. */
-export const guideGroups: readonly GuideGroup[] = [
-  {
-    title: "Tutorials",
-    guides: inFolder("tutorials", "calling-the-api", "owning-the-database", "changing-the-service"),
-  },
-  {
-    title: "Guides for integrators",
-    guides: inFolder(
-      "guides",
-      ...[
-        "loading",
-        "master-data",
-        "exporting",
-        "following",
-        "stock",
-        "bookings",
-        "past-stock",
-        "promises",
-        "purchasing",
-        "reordering",
-        "shipping",
-        "picking",
-        "labels",
-        "quotes",
-        "returns",
-        "sourcing",
-        "batches",
-        "holding",
-        "state-of-stock",
-        "containers",
-        "counting",
-        "recalls",
-        "invoicing",
-        "valuation",
-        "webhooks",
-        "live",
-        "storefront",
-      ],
-    ),
-  },
-  {
-    title: "Guides for operators",
-    guides: inFolder(
-      "guides",
-      ...[
-        "deploying",
-        "running",
-        "upgrading",
-        "runbook",
-        "monitoring",
-        "replicas",
-        "backups",
-        "keys",
-        "retention",
-      ],
-      ...["administration", "merchants"],
-    ),
-  },
-  { title: "Guides for DBAs", guides: inFolder("guides", "evolving", "changing-columns") },
-  {
-    title: "Reference",
-    guides: [
-      ...inFolder(
-        "reference",
-        ...[
-          "authentication",
-          "requests",
-          "pagination",
-          "filters",
-          "aggregates",
-          "mutations",
-          "events",
-          "errors",
-        ],
-        ...["limits", "versions", "bounds", "processes", "commands", "settings"],
-      ),
-      { path: "/docs/reference/database", file: "db/README.md" },
-      ...inFolder("reference", "data-model", "keys-and-types", "functions", "check", "mistakes"),
-    ],
-  },
-  {
-    title: "Explanation",
-    guides: [
-      ...inFolder("explanation", "architecture", "speed", "scale", "valuation"),
-      { path: "/docs/explanation/overview-of-security", file: "SECURITY.md" },
-      ...inFolder("explanation", "security"),
-    ],
-  },
-  internals,
-];
+/** Returns the pages that a section of docs/README.md links to, in its order. */
+function readGroup(section: string): GuideGroup {
+  const links = [...section.matchAll(/\]\(([\w./-]+\.md)\)/g)].map(([, link]) => posix.join("docs", link!));
+  const files = links.filter((file) => file in otherPaths || !file.endsWith("/README.md"));
+  return {
+    title: section.slice(0, section.indexOf("\n")),
+    guides: files.map((file) => ({ file, path: otherPaths[file] ?? `/${file.replace(/\.md$/, "")}` })),
+  };
+}
+
+/** All pages from Markdown files, by kind, in the order of the menu. A test finds files that are missing in docs/README.md. */
+export const guideGroups: readonly GuideGroup[] = readFileSync(new URL("docs/README.md", root), "utf8")
+  .split(/^## /m)
+  .slice(1)
+  .map(readGroup);
+
+/** The pages for developers of the service. The search leaves them out. */
+const internals = guideGroups.at(-1)!;
 
 export const guides: readonly Guide[] = guideGroups.flatMap((group) => group.guides);
 /** The pages that the search finds. */
@@ -150,6 +72,7 @@ const otherNames = new Map([
   ["quickstart-database", "/docs/tutorials/owning-the-database"],
   ["quickstart-developer", "/docs/tutorials/changing-the-service"],
   ["operating", "/docs/guides/runbook"],
+  ["holding", "/docs/guides/state-of-stock"],
   ["performance", "/docs/explanation/speed"],
   ["decisions", "/docs/internals/contributing"],
 ]);

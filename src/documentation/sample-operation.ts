@@ -1,8 +1,11 @@
+import { hash } from "node:crypto";
 import type {
   GraphQLInputObjectType,
   GraphQLInputType,
+  GraphQLInterfaceType,
   GraphQLObjectType,
   GraphQLOutputType,
+  GraphQLSchema,
 } from "postgraphile/graphql";
 import {
   getNamedType,
@@ -18,6 +21,7 @@ import {
 } from "postgraphile/graphql";
 import { operationSize } from "../graphql/operation-size.ts";
 import { computeCost } from "../graphql/assess.ts";
+import { memoizeByObject } from "../lib/remembered.ts";
 import exampleValues from "./example-values.json" with { type: "json" };
 import type { Field, Model } from "./model.ts";
 import { getEntryType, operations } from "./model.ts";
@@ -48,7 +52,7 @@ export function createSample(model: Model, field: Field): Sample {
   const query = `${header} {\n${indent(call + createSelection(field.type))}\n}`;
   const owner = getNamedType(field.type).name;
   const variables = Object.fromEntries(
-    required.map(({ name, type }) => [name, exampleValue(type, name, owner)]),
+    required.map(({ name, type }) => [name, exampleValue(model.schema, type, name, owner)]),
   );
   const size = operationSize(model.schema, parse(query, { noLocation: true }), null, variables);
   return { query, variables, points: computeCost(size) };
@@ -92,18 +96,34 @@ function byUse(a: Field, b: Field): number {
   return rank(a) - rank(b);
 }
 
-/** Ids of the demonstration data by type, and values of input types whose made-up values would be refused. */
+/**
+ * Values of input types whose made-up values would be refused, and ids of types whose example is not the first that the
+ * demonstration has of them.
+ */
 const values: { objects: Record<string, string>; inputs: Record<string, Record<string, unknown>> } =
   exampleValues;
-/** The longest first: `OrderLineItem` before `LineItem`. */
-const objectTypes = Object.keys(values.objects).sort((a, b) => b.length - a.length);
+
+/** Returns the id that `demo.id` (db/demo) gives the first row of a kind: of `ProductNote`, the kind `product note`. */
+function firstId(type: string): string {
+  const kind = type.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  const digits = hash("md5", `${kind} 1`);
+  return `gid://service/${type}/018fd2d0-0801-7${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20)}`;
+}
+
+/** Returns the types with ids, the longest names first: `OrderLineItem` before `LineItem`. */
+const objectTypes = memoizeByObject((schema: GraphQLSchema): string[] => {
+  const types = schema.getPossibleTypes(schema.getType("Node") as GraphQLInterfaceType);
+  const names = new Set([...Object.keys(values.objects), ...types.map(({ name }) => name)]);
+  return [...names].sort((a, b) => b.length - a.length);
+});
 
 /** Returns an id for an argument or an input field: `id` refers to its owner, `productId` to a product. */
-function exampleId(name: string, owner: string): string {
+function exampleId(schema: GraphQLSchema, name: string, owner: string): string {
   const isOwn = /^ids?$/.test(name);
   const matches = (type: string) =>
     isOwn ? new RegExp(`^${type}(?!s)`).test(owner) : new RegExp(`${type}Ids?$`).test(capitalize(name));
-  return values.objects[objectTypes.find(matches) ?? ""] ?? "gid://service/…";
+  const type = objectTypes(schema).find(matches);
+  return type === undefined ? "gid://service/…" : (values.objects[type] ?? firstId(type));
 }
 
 const scalarValues: Record<string, unknown> = {
@@ -118,21 +138,21 @@ const scalarValues: Record<string, unknown> = {
 };
 
 /** Returns a value for an argument of a field with the type `owner`, or for a field of the input `owner`. */
-function exampleValue(type: GraphQLInputType, name: string, owner: string): unknown {
+function exampleValue(schema: GraphQLSchema, type: GraphQLInputType, name: string, owner: string): unknown {
   const bare = getNullableType(type);
-  if (isListType(bare)) return [exampleValue(bare.ofType, name, owner)];
+  if (isListType(bare)) return [exampleValue(schema, bare.ofType, name, owner)];
   if (isEnumType(bare)) return bare.getValues()[0]?.name;
-  if (isInputObjectType(bare)) return exampleInput(bare);
-  return bare.name === "ID" ? exampleId(name, owner) : (scalarValues[bare.name] ?? "…");
+  if (isInputObjectType(bare)) return exampleInput(schema, bare);
+  return bare.name === "ID" ? exampleId(schema, name, owner) : (scalarValues[bare.name] ?? "…");
 }
 
 /** Returns an input with the fields that have a value of their own and the required ones; the first one if there are none. */
-function exampleInput(type: GraphQLInputObjectType): Record<string, unknown> {
+function exampleInput(schema: GraphQLSchema, type: GraphQLInputObjectType): Record<string, unknown> {
   const fields = Object.values(type.getFields());
   const own = values.inputs[type.name] ?? {};
   const shown = fields.filter((field) => field.name in own || isRequiredInputField(field));
   const chosen = shown.length > 0 ? shown : fields.slice(0, 1);
   return Object.fromEntries(
-    chosen.map(({ name, type: each }) => [name, own[name] ?? exampleValue(each, name, type.name)]),
+    chosen.map(({ name, type: each }) => [name, own[name] ?? exampleValue(schema, each, name, type.name)]),
   );
 }

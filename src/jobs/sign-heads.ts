@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import type { JobHelpers } from "graphile-worker";
 import type { Secrets } from "../secrets/secrets.ts";
-import { valuationKeyPlace } from "../secrets/secrets.ts";
+import { secretPlace } from "../secrets/secrets.ts";
 
 /** The head that is due. Its text is what is signed; without a key, all are null. */
 type Due = { keyId: string; secret: string; text: string } | { keyId: null };
@@ -31,7 +31,7 @@ export async function signNextHead(
   // Nobody who can write to the database gets a signature of another time
   const { iat } = JSON.parse(Buffer.from(due.text.split(".")[1]!, "base64url").toString()) as { iat: number };
   if (iat !== Math.floor(moment.getTime() / 1000)) throw new Error("A head to sign has another time.");
-  const pkcs8 = Buffer.from(secrets.open(due.secret, valuationKeyPlace(due.keyId)), "base64");
+  const pkcs8 = Buffer.from(secrets.open(due.secret, secretPlace("valuation key", due.keyId)), "base64");
   const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
   const signature = sign(null, Buffer.from(due.text), key).toString("base64url");
   await client.query("select valuation.add_head($1, $2)", [`${due.text}.${signature}`, moment]);
@@ -43,5 +43,5 @@ export function newValuationKey(secrets: Secrets): [id: string, publicKey: strin
   const id = randomUUID();
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" }).toString("base64");
-  return [id, publicKey.export({ format: "jwk" }).x!, secrets.seal(pkcs8, valuationKeyPlace(id))];
+  return [id, publicKey.export({ format: "jwk" }).x!, secrets.seal(pkcs8, secretPlace("valuation key", id))];
 }

@@ -45,8 +45,7 @@ export function makeTasks(
     backfill: fillBackfills,
     fill_default_currency_prices: fillDefaultCurrencyPrices,
     ...Object.fromEntries(retentionRules.map((one) => [one.task, pruneTask(one, onPruned)])),
-    erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
-      void (await query("select auth.erase_retired_keys()")),
+    erase_retired_keys: callTask("auth.erase_retired_keys()"),
     close_ledger: callTask("ledger.close_next()::integer"),
     expire_batches: callTask("erp.expire_batches()"),
     expire_reservations: callTask("ledger.expire_reservations()"),

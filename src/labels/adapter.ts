@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
-import type { AllowList } from "../webhooks/addresses.ts";
+import { AllowList } from "../webhooks/addresses.ts";
 import { hostOf, parseDestination, RefusedDestination } from "../webhooks/destination.ts";
 import { parseRetryAfter } from "../webhooks/retry-schedule.ts";
 import { NoResponse } from "../webhooks/webhook-client.ts";
@@ -61,10 +61,13 @@ type Made = Omit<z.infer<typeof madeLabel>, "document"> & { contentType?: string
 const [maxAnswerBytes, maxLabelBytes] = [3_000_000, 2_000_000];
 /** Statuses that say that the adapter will never make this label. Others may be different at the next attempt. */
 const finalStatuses = [400, 409, 410, 413, 422];
-const later = (reason: string, retryAfterMs?: number | null): Outcome => ({
+export const later = (reason: string, retryAfterMs?: number | null): Outcome => ({
   kind: "later",
   answer: { reason, retryAfterMs },
 });
+
+/** Destinations of adapters: those that are allowed, and on the public internet only https: at its usual port. */
+export const adapterDestinations = (allow: readonly string[]): AllowList => new AllowList(allow, [443]);
 
 /**
  * Parses the address of an adapter.

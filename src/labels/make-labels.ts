@@ -1,9 +1,9 @@
 import type { JobHelpers, Task } from "graphile-worker";
 import type { Secrets } from "../secrets/secrets.ts";
-import { carrierSecretPlace, UnreadableSecret } from "../secrets/secrets.ts";
-import { AllowList } from "../webhooks/addresses.ts";
+import { secretPlace, UnreadableSecret } from "../secrets/secrets.ts";
+import type { AllowList } from "../webhooks/addresses.ts";
 import { WebhookClient } from "../webhooks/webhook-client.ts";
-import { callAdapter } from "./adapter.ts";
+import { adapterDestinations, callAdapter, later } from "./adapter.ts";
 import type { LabelWork, Outcome } from "./adapter.ts";
 
 /** Work that this process has taken, as erp.claim_shipping_labels returns it. */
@@ -23,8 +23,6 @@ export interface LabelOptions {
   leaseMs?: number;
 }
 
-/** Ports of adapters on the public internet. */
-const ports = [443];
 /** Most labels of a carrier that a process is calling for. */
 const atOnce = 5;
 /** Milliseconds after which a job leaves the rest to a new one. */
@@ -74,7 +72,7 @@ class LabelRun {
     this.#options = { timeoutMs: 15_000, leaseMs: 45_000, ...options };
     this.#busy = busy;
     this.#helpers = helpers;
-    this.#allowed = new AllowList(options.allow, ports);
+    this.#allowed = adapterDestinations(options.allow);
     this.#client = new WebhookClient({ allowed: this.#allowed, timeoutMs: this.#options.timeoutMs });
   }
 
@@ -117,10 +115,9 @@ class LabelRun {
 
   async #call(work: Claimed, takenAt: number): Promise<Outcome> {
     const { secrets, leaseMs, timeoutMs } = this.#options;
-    const later = (reason: string): Outcome => ({ kind: "later", answer: { reason } });
     if (work.attempts > maxAttempts) return later("The service was interrupted each time.");
     try {
-      const secret = secrets.open(work.secret, carrierSecretPlace(work.carrierId));
+      const secret = secrets.open(work.secret, secretPlace("carrier secret", work.carrierId));
       const isHeld = () => performance.now() - takenAt < leaseMs - timeoutMs;
       return await callAdapter(work, { allowed: this.#allowed, client: this.#client, secret, isHeld });
     } catch (error) {

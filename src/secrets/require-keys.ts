@@ -1,18 +1,24 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { readAs } from "../postgres/as-role.ts";
+import type { OwnerConnection } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
-import type { Secrets } from "./secrets.ts";
+import { secretKinds } from "./secrets.ts";
+import type { SecretKind, Secrets } from "./secrets.ts";
 
 /** A row of auth.stored_secrets: the number of secrets of one kind that are encrypted with the same key. */
 export interface StoredSecrets {
-  kind: "signing key" | "valuation key" | "webhook secret" | "carrier secret";
+  kind: SecretKind;
   /** The id of the key that encrypts them; null for plain text. */
   key_id: string | null;
   count: number;
 }
 
 const storedSecretsQuery = "select kind, key_id, count::integer as count from auth.stored_secrets()";
+
+export async function readStoredSecrets(connection: OwnerConnection): Promise<StoredSecrets[]> {
+  return (await connection.query<StoredSecrets>(storedSecretsQuery)).rows;
+}
 
 /**
  * Checks at the start that this process can decrypt the stored secrets.
@@ -23,7 +29,7 @@ const storedSecretsQuery = "select kind, key_id, count::integer as count from au
 export async function requireSecretsKeys(
   pool: Pool,
   secrets: Secrets,
-  kinds: readonly StoredSecrets["kind"][],
+  kinds: readonly SecretKind[],
   logger: Logger,
 ): Promise<void> {
   const rows = await readAs<StoredSecrets>(pool, "service_auth", storedSecretsQuery);
@@ -49,13 +55,5 @@ export function requireKeysFor(stored: readonly StoredSecrets[], { keyIds }: Sec
   );
 }
 
-const names: Record<StoredSecrets["kind"], string> = {
-  "signing key": "keys that sign access tokens",
-  "valuation key": "keys that sign stock valuation heads",
-  "webhook secret": "webhook secrets",
-  "carrier secret": "secrets of carriers",
-};
-
-function describe(stored: readonly StoredSecrets[]): string {
-  return stored.map(({ kind, count }) => `${count} ${names[kind]}`).join(" and ");
-}
+const describe = (stored: readonly StoredSecrets[]): string =>
+  stored.map(({ kind, count }) => `${count} ${secretKinds[kind].plural}`).join(" and ");

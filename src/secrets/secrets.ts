@@ -41,7 +41,7 @@ export class Secrets {
   /**
    * Returns the stored form of a secret.
    *
-   * @param place the table and the id of its row
+   * @param place see {@link secretPlace}
    */
   seal(plain: string, place: string): string {
     if (this.currentKeyId === null) return plain;
@@ -86,14 +86,14 @@ const associatedData = (keyId: string, place: string): Buffer => Buffer.from(`${
 const computeKeyId = (key: Buffer): string =>
   createHash("sha256").update("id of a secrets key:").update(key).digest("hex").slice(0, 16);
 
-/** Returns the place of a key that signs access tokens. */
-export const signingKeyPlace = (id: string): string => `auth.signing_key/${id}`;
+/** Kinds of stored secrets: their tables, and their names in messages. */
+export const secretKinds = {
+  "signing key": { table: "auth.signing_key", plural: "keys that sign access tokens" },
+  "valuation key": { table: "valuation.signing_key", plural: "keys that sign stock valuation heads" },
+  "webhook secret": { table: "events.webhook_secret", plural: "webhook secrets" },
+  "carrier secret": { table: "erp.carrier", plural: "secrets of carriers" },
+};
+export type SecretKind = keyof typeof secretKinds;
 
-/** Returns the place of a key that signs heads of stock valuation reports. */
-export const valuationKeyPlace = (id: string): string => `valuation.signing_key/${id}`;
-
-/** Returns the place of a carrier's secret. */
-export const carrierSecretPlace = (id: string): string => `erp.carrier/${id}`;
-
-/** Returns the place of a webhook's secret. */
-export const webhookSecretPlace = (id: string): string => `events.webhook_secret/${id}`;
+/** Returns the place of a secret: the table and the id of its row. */
+export const secretPlace = (kind: SecretKind, id: string): string => `${secretKinds[kind].table}/${id}`;

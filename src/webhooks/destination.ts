@@ -2,11 +2,12 @@ import { lookup as resolve } from "node:dns";
 import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { isIP } from "node:net";
 import type { LookupFunction } from "node:net";
+import { UserError } from "../errors/user-error.ts";
 import type { AllowList } from "./addresses.ts";
 import { isPublic } from "./addresses.ts";
 
-/** Thrown for a destination that nothing may be sent to. The message is for the subscriber. */
-export class RefusedDestination extends Error {
+/** Thrown for a destination that nothing may be sent to. The message is for who has named it. */
+export class RefusedDestination extends UserError {
   override name = "RefusedDestination";
 }
 

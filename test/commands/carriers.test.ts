@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { carrierSecretPlace, Secrets } from "../../src/secrets/secrets.ts";
+import { secretPlace, Secrets } from "../../src/secrets/secrets.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { Commands } from "./process.ts";
@@ -32,7 +32,7 @@ test("a carrier gets a secret, which is shown once and stored encrypted", async 
   assert.deepEqual(shown, { technical_name: "demo", name: "Demo", url, is_active: true });
   const { id, secret: sealed } = await stored();
   assert.match(sealed, /^sealed:v1:/);
-  assert.equal(new Secrets([key]).open(sealed, carrierSecretPlace(id)), secret);
+  assert.equal(new Secrets([key]).open(sealed, secretPlace("carrier secret", id)), secret);
   const { stdout } = await run(["list"]);
   assert.match(stdout, /demo +Demo +https:\/\/labels\.example\.com\/demo +active/);
   assert.ok(!stdout.includes(secret));
@@ -63,8 +63,9 @@ test("secrets of carriers are encrypted anew with another key", async () => {
     settings: { SECRETS_KEY: key },
   });
   assert.equal(exitCode, 0, stdout);
+  assert.match(stdout, /and 1 of carriers\.$/m);
   const { id, secret: sealed } = await stored();
-  assert.equal(new Secrets([key]).open(sealed, carrierSecretPlace(id)), secret);
+  assert.equal(new Secrets([key]).open(sealed, secretPlace("carrier secret", id)), secret);
 });
 
 test("addresses that the service wouldn't call are refused, and values that are none", async () => {

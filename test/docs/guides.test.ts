@@ -67,11 +67,6 @@ const guides: Record<string, Guide> = {
     write: ["webhook_subscriptions", "all_webhook_subscriptions"],
     version: "unstable",
   },
-  "docs/guides/holding.md": {
-    read: ["products", "batches", "stocks", "warehouses"],
-    write: ["batches"],
-    version: "unstable",
-  },
   "docs/guides/counting.md": {
     read: ["products", "warehouses", "batches", "valuation"],
     write: ["stocktakes", "stocktake_results"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { Secrets, signingKeyPlace } from "../../src/secrets/secrets.ts";
+import { Secrets, secretPlace } from "../../src/secrets/secrets.ts";
 import { Commands, runCommand, runOn } from "../commands/process.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
@@ -90,10 +90,20 @@ describe("secrets in the database", () => {
     const first = await keysCommand(["encrypt", "--json"], key);
     assert.equal(first.exitCode, 0, first.stderr);
     const { currentKeyId: key_id } = new Secrets([key]);
-    assert.deepEqual(JSON.parse(first.stdout), { key_id, signing_keys: 1, webhook_secrets: 1 });
+    assert.deepEqual(JSON.parse(first.stdout), {
+      key_id,
+      signing_keys: 1,
+      webhook_secrets: 1,
+      carrier_secrets: 0,
+    });
     const before = await stored();
     const again = await keysCommand(["encrypt", "--json"], key);
-    assert.deepEqual(JSON.parse(again.stdout), { key_id, signing_keys: 0, webhook_secrets: 0 });
+    assert.deepEqual(JSON.parse(again.stdout), {
+      key_id,
+      signing_keys: 0,
+      webhook_secrets: 0,
+      carrier_secrets: 0,
+    });
     assert.deepEqual(await stored(), before);
     const [message] = await tell(new Secrets([key]), ["/earlier"]);
     verifySignature(message!, earlier.secret);
@@ -144,7 +154,9 @@ describe("secrets in the database", () => {
     const rotated = await rotate(webhookSubscription.id);
     assert.notEqual(rotated, secret);
     const { rows } = await shop.owner.query("select id, secret from auth.signing_key");
-    const signing = rows.map((row) => new Secrets([key]).open(row.secret, signingKeyPlace(row.id)));
+    const signing = rows.map((row) =>
+      new Secrets([key]).open(row.secret, secretPlace("signing key", row.id)),
+    );
     assert.match(signing[0]!, /^[A-Za-z0-9+/]{43}=$/);
 
     const text = await dump();
@@ -212,7 +224,7 @@ describe("secrets in the database", () => {
     const token = await process.tokenFor(await shop.credential());
     const { exitCode, stdout, stderr } = await keysCommand(["encrypt"], `${nextKey},${key}`);
     assert.equal(exitCode, 0, stderr);
-    assert.match(stdout, /1 signing keys and 3 secrets of webhooks/);
+    assert.match(stdout, /1 signing keys, 3 secrets of webhooks and 0 of carriers/);
     const { currentKeyId } = new Secrets([nextKey]);
     for (const { secret } of await stored()) assert.ok(secret.startsWith(`sealed:v1:${currentKeyId}:`));
     assert.equal((await process.ask(token, { query })).status, 200, "who had read the key goes on");

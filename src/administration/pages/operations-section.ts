@@ -20,7 +20,7 @@ interface OperationFigures {
   slowest_ms: number;
 }
 
-interface Operation extends OperationFigures {
+export interface Operation extends OperationFigures {
   id: string;
   version: string;
   /** The name that the client gives the operation. GraphQL allows only letters, digits and _. */

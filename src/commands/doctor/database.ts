@@ -3,7 +3,7 @@ import { readCommittedHashes } from "../../migrations/migration-files.ts";
 import { findOpenDefaultDatabases } from "../../migrations/neighbours.ts";
 import { retentionSettings, retentionRules } from "../../jobs/retention-periods.ts";
 import type { StoredSecrets } from "../../secrets/require-keys.ts";
-import { requireKeysFor } from "../../secrets/require-keys.ts";
+import { readStoredSecrets, requireKeysFor } from "../../secrets/require-keys.ts";
 import { Secrets } from "../../secrets/secrets.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { dayMs, error, keepFindings, warning } from "./finding.ts";
@@ -77,9 +77,7 @@ export const keys: Examination = {
       "select created_at as created from auth.signing_key where retires_at is null",
     );
     const days = rows.map(({ created }) => Math.floor((now() - created.getTime()) / dayMs))[0] ?? 0;
-    const { rows: stored } = await client.query<StoredSecrets>(
-      "select kind, key_id, count::integer as count from auth.stored_secrets()",
-    );
+    const stored = await readStoredSecrets(client);
     const plain = stored.filter(({ key_id: id }) => id === null).reduce((sum, { count }) => sum + count, 0);
     return keepFindings(
       days > keyDays &&

@@ -63,6 +63,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "containers",
         "counting",
         "recalls",
+        "situations",
         "invoicing",
         "valuation",
         "webhooks",

@@ -96,6 +96,7 @@ describe("a warehouse that closes while orders wait for its goods", () => {
       const [error] = (await shop.mutate("warehouseDelete", { id: warehouse.id })).userErrors;
       return error && [error.code, error.message.replace(/.*[.:] /, "")];
     };
+    const coming = await buying.write([buying.line("sofa", 2)], { warehouseId: warehouse.id });
     // Nothing new comes in
     const closed = await shop.succeed(
       "locationsUpsert",
@@ -116,7 +117,13 @@ describe("a warehouse that closes while orders wait for its goods", () => {
     await shop.succeed("stockTransfer", { lines: [shop.move("sofa", "X-1", "A-1", { quantity: 5 })] });
     assert.equal(await remove(), undefined);
     assert.deepEqual((await shop.ship(order)).userErrors, []);
-    assert.deepEqual(await buying.figures("sofa"), [3, 0, 3, 4]);
+    // The truck comes to another gate than was written down
+    const nowhere = await shop.mutate("goodsReceiptApprove", { id: coming.id });
+    assert.deepEqual(refusals(nowhere), [["REQUIRED", "id"]]);
+    assert.match(nowhere.userErrors[0].message, /Name one by goodsReceiptUpdate/);
+    await shop.succeed("goodsReceiptUpdate", { id: coming.id, warehouseId: shop.id.hall });
+    await buying.put(coming.id);
+    assert.deepEqual(await buying.figures("sofa"), [5, 0, 5, 4]);
   });
 
   it("stays closed when it has a history that needs it", async () => {

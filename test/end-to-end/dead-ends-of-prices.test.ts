@@ -15,7 +15,7 @@ after(async () => {
   await shop.close();
 });
 
-describe("the price of a receipt that was completed", () => {
+describe("a price that was missing or wrong when a receipt was completed", () => {
   const select = "goodsReceipt { amountNet amountTotal lineItems { edges { node { id unitPrice } } } }";
   const value = async (name: string) => {
     const { product: found } = await shop.read(

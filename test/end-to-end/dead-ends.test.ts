@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { buyingIn } from "../lib/buying.ts";
 import { assertProof } from "../lib/proof.ts";
 import { refusals } from "../lib/shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
@@ -8,8 +9,10 @@ import { Stocktakes } from "../lib/stocktakes.ts";
 
 // What used to lead nowhere: packs, wrong items, tracking that changes, orders that change late
 let shop: ShippingShop;
+let buying: ReturnType<typeof buyingIn>;
 before(async () => {
   shop = await openShippingShop();
+  buying = buyingIn(shop);
   await shop.owner.query(
     "insert into erp.number_range (technical_name, pattern) values ('stocktake', 'ST-{n}') on conflict do nothing",
   );
@@ -18,44 +21,6 @@ after(async () => {
   await assertProof(shop.owner);
   await shop.close();
 });
-
-const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
-const figures = async (name: string) => {
-  const { product: found } = await shop.read(
-    "query ($id: ID!) { product(id: $id) { physicalStock reservedStock availableStock openSupplierOrderQuantity } }",
-    { id: shop.id[name] },
-  );
-  return Object.values(found);
-};
-const buy = async (lineItems: object[], supplier = "acme") => {
-  const { supplierOrder } = await shop.succeed(
-    "supplierOrderCreate",
-    { supplierId: shop.id[supplier], lineItems },
-    "supplierOrder { id lineItems { edges { node { id quantity totalPrice } } } }",
-  );
-  await shop.succeed("supplierOrderConfirm", { id: supplierOrder.id });
-  return { id: supplierOrder.id, lines: nodes(supplierOrder.lineItems) };
-};
-const receive = async (lineItems: object[], more = {}) => {
-  const { goodsReceipt } = await shop.succeed(
-    "goodsReceiptCreate",
-    { lineItems, ...more },
-    "goodsReceipt { id lineItems { edges { node { id quantity } } } }",
-  );
-  await shop.succeed("goodsReceiptApprove", { id: goodsReceipt.id });
-  await shop.succeed("goodsReceiptComplete", { id: goodsReceipt.id });
-  return { id: goodsReceipt.id, quantities: nodes(goodsReceipt.lineItems).map((l: any) => l.quantity) };
-};
-const orderNow = async (id: string) => {
-  const { supplierOrder } = await shop.read(
-    "query ($id: ID!) { supplierOrder(id: $id) { state lineItems { edges { node { receivedQuantity openQuantity } } } } }",
-    { id },
-  );
-  return [
-    supplierOrder.state,
-    ...nodes(supplierOrder.lineItems).map((l: any) => [l.receivedQuantity, l.openQuantity]),
-  ];
-};
 
 describe("goods that are bought in packs of 12 and sold by the piece", () => {
   it("are ordered and received in packs, and are in the books as pieces", async () => {
@@ -88,30 +53,30 @@ describe("goods that are bought in packs of 12 and sold by the piece", () => {
         `lineItems.0.${field}`,
       );
 
-    const { id, lines } = await buy([eggs({ packs: 5 })]);
+    const { id, lines } = await buying.order([eggs({ packs: 5 })]);
     assert.deepEqual([lines[0].quantity, Number(lines[0].totalPrice)], [60, 15]);
-    assert.deepEqual(await figures("egg"), [0, 0, 0, 60]);
-    assert.deepEqual((await receive([eggs({ packs: 3, supplierOrderId: id })])).quantities, [36]);
+    assert.deepEqual(await buying.figures("egg"), [0, 0, 0, 60]);
+    assert.deepEqual((await buying.receive([eggs({ packs: 3, supplierOrderId: id })])).quantities, [36]);
     // Nine pieces of a broken pack
-    await receive([eggs({ quantity: 9, supplierOrderId: id })]);
-    assert.deepEqual(await orderNow(id), ["partially_delivered", [45, 15]]);
+    await buying.receive([eggs({ quantity: 9, supplierOrderId: id })]);
+    assert.deepEqual(await buying.stateOf(id), ["partially_delivered", [45, 15]]);
     const order = await shop.order([{ product: "egg", quantity: 7 }]);
     await shop.ship(order);
-    assert.deepEqual(await figures("egg"), [38, 0, 38, 15]);
+    assert.deepEqual(await buying.figures("egg"), [38, 0, 38, 15]);
     // Another supplier packs differently; the default supplier counts where no supplier is named
     await shop.succeed("productSupplierConfigurationsUpsert", {
       productSupplierConfigurations: [{ productNumber: "egg", supplierNumber: "forge", unitsPerPack: 10 }],
     });
-    const second = await buy([eggs({ packs: 2 })], "forge");
+    const second = await buying.order([eggs({ packs: 2 })], "forge");
     assert.equal(second.lines[0].quantity, 20);
     assert.deepEqual(
-      (await receive([eggs({ packs: 1, supplierOrderLineItemId: second.lines[0].id })])).quantities,
+      (await buying.receive([eggs({ packs: 1, supplierOrderLineItemId: second.lines[0].id })])).quantities,
       [10],
     );
-    assert.deepEqual((await receive([eggs({ packs: 1 })], { type: "Free" })).quantities, [12]);
+    assert.deepEqual((await buying.receive([eggs({ packs: 1 })], { type: "Free" })).quantities, [12]);
     await shop.succeed("productSupplierConfigurationUpdate", { id: terms.id, unitsPerPack: 6 });
-    assert.deepEqual((await receive([eggs({ packs: -1, supplierOrderId: id })])).quantities, [-6]);
-    assert.deepEqual(await orderNow(id), ["partially_delivered", [39, 21]]);
+    assert.deepEqual((await buying.receive([eggs({ packs: -1, supplierOrderId: id })])).quantities, [-6]);
+    assert.deepEqual(await buying.stateOf(id), ["partially_delivered", [39, 21]]);
   });
 });
 
@@ -148,7 +113,7 @@ describe("a product that changes its tracking while it is in stock", () => {
     const red = await batch("RED");
     const blue = await batch("BLUE");
     await count([at({ quantity: 2, batchId: red }), at({ quantity: 1, batchId: blue })]);
-    assert.deepEqual(await figures("paint"), [3, 2, 1, 0]);
+    assert.deepEqual(await buying.figures("paint"), [3, 2, 1, 0]);
 
     // To serial numbers: each unit has one
     assert.deepEqual(refusals(await track("serial")), [["NOT_EDITABLE", "products.0.tracking"]]);
@@ -156,7 +121,7 @@ describe("a product that changes its tracking while it is in stock", () => {
     assert.deepEqual((await track("serial")).userErrors, []);
     const serials = [await batch("S-1"), await batch("S-2"), await batch("S-3")];
     await count(serials.map((batchId) => at({ quantity: 1, batchId })));
-    assert.deepEqual(await figures("paint"), [3, 2, 1, 0]);
+    assert.deepEqual(await buying.figures("paint"), [3, 2, 1, 0]);
     await shop.ship(order);
 
     // And back to none
@@ -164,9 +129,9 @@ describe("a product that changes its tracking while it is in stock", () => {
     await count(serials.map((batchId) => at({ quantity: 0, batchId })));
     assert.deepEqual((await track("none")).userErrors, []);
     await count([at({ quantity: 1 })]);
-    assert.deepEqual(await figures("paint"), [1, 0, 1, 0]);
+    assert.deepEqual(await buying.figures("paint"), [1, 0, 1, 0]);
     await shop.mutate("stockAdjust", { lines: [at({ delta: -1 })] });
-    assert.deepEqual(await figures("paint"), [0, 0, 0, 0]);
+    assert.deepEqual(await buying.figures("paint"), [0, 0, 0, 0]);
   });
 });
 
@@ -218,7 +183,7 @@ describe("a stocktake during which a product came to be kept in batches", () => 
         ["approved", "R2", 2],
       ],
     );
-    assert.deepEqual(await figures("resin"), [5, 0, 5, 0]);
+    assert.deepEqual(await buying.figures("resin"), [5, 0, 5, 0]);
   });
 
   it("may be counted without batches again when nothing of it lies there", async () => {
@@ -236,21 +201,17 @@ describe("a stocktake during which a product came to be kept in batches", () => 
     await stocktakes.submit(recount.stocktakeSheet.id, "Ada", [], { isComplete: true });
     const approved = await stocktakes.approve(id);
     assert.deepEqual([approved.userErrors, approved.stocktake?.state], [[], "approved"]);
-    assert.deepEqual(await figures("wax"), [0, 0, 0, 0]);
+    assert.deepEqual(await buying.figures("wax"), [0, 0, 0, 0]);
   });
 });
 
 describe("a wrong item that was received", () => {
-  const line = (name: string, quantity: number, more = {}) => ({
-    productId: shop.id[name],
-    quantity,
-    ...more,
-  });
+  const line: typeof buying.line = (...given) => buying.line(...given);
 
   it("is another line while nothing is booked", async () => {
     await shop.addProduct("bolt");
     await shop.addProduct("screw");
-    const { id } = await buy([line("bolt", 10)]);
+    const { id } = await buying.order([line("bolt", 10)]);
     const { goodsReceipt } = await shop.succeed(
       "goodsReceiptCreate",
       { lineItems: [line("bolt", 10, { supplierOrderId: id })] },
@@ -260,21 +221,21 @@ describe("a wrong item that was received", () => {
     await shop.succeed("goodsReceiptApprove", { id: goodsReceipt.id });
     await shop.succeed("goodsReceiptComplete", { id: goodsReceipt.id });
     assert.deepEqual(
-      [await figures("bolt"), await figures("screw")],
+      [await buying.figures("bolt"), await buying.figures("screw")],
       [
         [0, 0, 0, 10],
         [10, 0, 10, 0],
       ],
     );
-    assert.deepEqual(await orderNow(id), ["confirmed", [0, 10]]);
+    assert.deepEqual(await buying.stateOf(id), ["confirmed", [0, 10]]);
     await shop.succeed("supplierOrderCancel", { id });
   });
 
   it("is taken back and booked right by another receipt after completion, also when some was sold", async () => {
-    const bolts = (await figures("bolt"))[0] as number;
-    const { id, lines } = await buy([line("bolt", 10, { unitPrice: 2 })]);
-    const wrong = await receive([line("bolt", 10, { supplierOrderId: id })]);
-    assert.deepEqual(await orderNow(id), ["delivered", [10, 0]]);
+    const bolts = (await buying.figures("bolt"))[0]!;
+    const { id, lines } = await buying.order([line("bolt", 10, { unitPrice: 2 })]);
+    const wrong = await buying.receive([line("bolt", 10, { supplierOrderId: id })]);
+    assert.deepEqual(await buying.stateOf(id), ["delivered", [10, 0]]);
     const changed = await shop.mutate("goodsReceiptLineItemsSet", {
       id: wrong.id,
       lineItems: [line("screw", 10)],
@@ -282,17 +243,17 @@ describe("a wrong item that was received", () => {
     assert.deepEqual(refusals(changed), [["NOT_EDITABLE", "id"]]);
     assert.match(changed.userErrors[0].message, /Correct units by a receipt with negative quantities/);
 
-    const correction = await receive([
+    const correction = await buying.receive([
       line("bolt", -10, { supplierOrderLineItemId: lines[0].id }),
       line("screw", 10, { unitPrice: 3 }),
     ]);
     assert.deepEqual(correction.quantities, [-10, 10]);
-    assert.equal((await figures("bolt"))[0], bolts);
-    assert.equal((await figures("screw"))[0], 20);
+    assert.equal((await buying.figures("bolt"))[0], bolts);
+    assert.equal((await buying.figures("screw"))[0], 20);
     // The bolts are still to come
-    assert.deepEqual(await orderNow(id), ["confirmed", [0, 10]]);
-    await receive([line("bolt", 10, { supplierOrderId: id })]);
-    assert.deepEqual(await orderNow(id), ["delivered", [10, 0]]);
+    assert.deepEqual(await buying.stateOf(id), ["confirmed", [0, 10]]);
+    await buying.receive([line("bolt", 10, { supplierOrderId: id })]);
+    assert.deepEqual(await buying.stateOf(id), ["delivered", [10, 0]]);
 
     // What customers have already can't be taken back from the shelf: they return it first
     const order = await shop.order([{ product: "bolt", quantity: bolts + 4 }]);
@@ -310,10 +271,10 @@ describe("a wrong item that was received", () => {
     });
     await shop.succeed("goodsReceiptApprove", { id: goodsReceipt.id });
     await shop.succeed("goodsReceiptComplete", { id: goodsReceipt.id });
-    assert.deepEqual(await orderNow(id), ["partially_delivered", [4, 6]]);
-    assert.deepEqual(await figures("bolt"), [0, 0, 0, 6]);
+    assert.deepEqual(await buying.stateOf(id), ["partially_delivered", [4, 6]]);
+    assert.deepEqual(await buying.figures("bolt"), [0, 0, 0, 6]);
     await shop.succeed("supplierOrderComplete", { id });
-    assert.deepEqual(await figures("bolt"), [0, 0, 0, 0]);
+    assert.deepEqual(await buying.figures("bolt"), [0, 0, 0, 0]);
   });
 });
 

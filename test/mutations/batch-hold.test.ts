@@ -244,7 +244,10 @@ describe("a shipment", () => {
     };
     const refused = await from(one);
     assert.deepEqual(refusals(refused), [["BATCH_HELD", "lines.0.places.0.batchId"]]);
-    assert.equal(refused.userErrors[0].message, "Batch 1 is on hold.");
+    assert.equal(
+      refused.userErrors[0].message,
+      "Batch 1 is on hold. Name another one, or release it by batchRelease.",
+    );
     assert.equal((await batch(one)).physicalStock, 3);
     done(await from(two));
     assert.deepEqual(await figures(product), { all: [3, 3, 0], hall: [3, 0, 3, 0] });

@@ -232,7 +232,10 @@ describe("never picked are", () => {
     const product = await stocked();
     const expired = await shipNamed(product, ["A-1", 1, "short"], ["A-1", 1, "expired"]);
     assert.deepEqual(refusals(expired), [["BATCH_EXPIRED", "lines.0.places.1.batchId"]]);
-    assert.equal(expired.userErrors[0].message, `Batch expired was best before ${inDays(-3)}.`);
+    assert.equal(
+      expired.userErrors[0].message,
+      `Batch expired was best before ${inDays(-3)}. Name another one.`,
+    );
     assert.deepEqual(await picksOf(await shipNamed(product, ["A-1", 2, "short"])), ["2 short A-1"]);
   });
 

@@ -201,7 +201,8 @@ describe("a serial number", () => {
       assert.deepEqual(userErrors, [
         {
           code: "SERIAL_NUMBER_IN_STOCK",
-          message: "The unit with the serial number S1 is in stock already.",
+          message:
+            "The unit with the serial number S1 is in stock already. Count it to 0 where the books have it, or correct the number.",
           field: ["lines", "0", "batchId"],
           details: { serialNumber: "S1" },
         },

@@ -366,7 +366,8 @@ describe("orderShipmentComplete refuses", () => {
         code: "INSUFFICIENT_STOCK",
         message:
           "Warehouse hall holds 4 units of product nail to be picked, 6 are needed. " +
-          "Other warehouses hold 100: assign units to them by fulfillmentOrderCreate.",
+          "Other warehouses hold 100: give them the units by fulfillmentOrderMove, or by fulfillmentOrderCreate " +
+          "if no fulfillment order has them.",
         field: ["orderId"],
         details: { available: 4, requested: 6, productNumber: "nail" },
       },

@@ -1,0 +1,4 @@
+--!include api/warning_code.sql
+--!include erp/warn_of_quoted_order.sql
+--!include erp/accept_quote.sql
+--!include api/quote_accept.sql

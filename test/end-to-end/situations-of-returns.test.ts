@@ -136,11 +136,14 @@ describe("an order that was invoiced with a wrong price or address", () => {
     assert.equal(refused.userErrors[0].code, "NOT_EDITABLE");
     const storno = await document({ orderId: order.id, documentType: "storno" });
     assert.equal(storno.referencedDocument.id, wrong.id);
-    const corrected = await change({ ...price, ...address });
-    assert.deepEqual(corrected.userErrors, []);
+    const closed = await change(price);
+    assert.match(closed.userErrors[0].message, /orderReopen/);
+    await shop.succeed("orderReopen", { id: order.id });
+    assert.deepEqual((await change({ ...price, ...address })).userErrors, []);
     const right = await document({ orderId: order.id, documentType: "invoice" });
     assert.equal(right.config.totals.total, 36);
     assert.match(JSON.stringify(right.config), /Annecy/);
+    assert.deepEqual(await stateOf(order), ["completed", "shipped"]);
   });
 });
 
@@ -153,7 +156,7 @@ describe("an order paid in another currency", () => {
           {
             orderNumber: "US-1",
             currencyIsoCode: "USD",
-            exchangeRate: 1.25,
+            ...{ exchangeRate: 1.25, exchangeRateDate: "2026-06-01", exchangeRateSource: "ECB" },
             paidAmount: 25,
             paymentState: "paid",
             lineItems: [{ productNumber: "hammer", quantity: 1, unitPrice: 25, taxRate: 19 }],

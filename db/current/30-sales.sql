@@ -5,3 +5,4 @@
 --!include api/quote_accept.sql
 --!include erp/faults_of_order_lines.sql
 --!include erp/cancel_order.sql
+--!include erp/retry_shipping_label.sql

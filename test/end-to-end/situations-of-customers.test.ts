@@ -67,9 +67,13 @@ const quote = async (rest: object = {}) => {
   return quotes[0].id;
 };
 const accept = (id: string, rest: object = {}) =>
-  shop.mutate("quoteAccept", { id, ...rest }, {
-    select: "order { id lineItems { edges { node { id } } } } warnings { code message field details }",
-  });
+  shop.mutate(
+    "quoteAccept",
+    { id, ...rest },
+    {
+      select: "order { id lineItems { edges { node { id } } } } warnings { code message field details }",
+    },
+  );
 const forget = async (number: string) => {
   const client = await shop.owner.connect();
   try {
@@ -191,7 +195,7 @@ describe("a sales channel that closes", () => {
     const customerId = await customer("E-1", "till");
     const made = await order("E-1", { customerId, salesChannelTechnicalName: "till" });
     const offered = await quote({ customerId, salesChannelTechnicalName: "till" });
-    await shop.succeed("quoteDecline", { id: offered, reason: "the shop is closed" });
+    await shop.succeed("quoteDecline", { id: offered, declineReason: "the shop is closed" });
     assert.deepEqual(refusals(await accept(offered)), [["INVALID_STATE_TRANSITION", null]]);
     await shop.succeed("customersUpsert", {
       customers: [{ id: customerId, salesChannelTechnicalName: "web" }],
@@ -214,7 +218,7 @@ describe("a webhook receiver that was away for a day", () => {
   it("reads what it missed, or has it sent again", async () => {
     const { webhookSubscription } = await shop.succeed(
       "webhookSubscriptionCreate",
-      { topic: "order.created", url: "https://shop.example/hook" },
+      { topic: "order.created", url: "https://shop.example/hook", apiVersion: "unstable" },
       "webhookSubscription { id }",
     );
     const { id } = webhookSubscription;
@@ -251,6 +255,6 @@ describe("a webhook receiver that was away for a day", () => {
     );
     assert.equal(replayedCount, 2);
     const states = (await deliveriesOf(shop.owner, uuidOf(id))).map(({ state }) => state);
-    assert.deepEqual(states, ["delivered", "pending", "pending"]);
+    assert.deepEqual(states.slice(-3), ["delivered", "pending", "pending"]);
   });
 });

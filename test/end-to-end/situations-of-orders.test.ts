@@ -50,9 +50,10 @@ describe("a customer who cancels while the goods are being picked", () => {
     await picking.confirm(list.lines[0], { quantity: 2 });
     await shop.succeed("orderCancel", { id: order.id });
     assert.deepEqual(await stateOf(order), ["cancelled", "cancelled"]);
-    assert.deepEqual(refusals(await picking.call("pickListLineConfirm", { id: list.lines[0].id, code: "axe" })), [
-      ["INVALID_STATE_TRANSITION", null],
-    ]);
+    assert.deepEqual(
+      refusals(await picking.call("pickListLineConfirm", { id: list.lines[0].id, code: "axe" })),
+      [["INVALID_STATE_TRANSITION", null]],
+    );
     assert.deepEqual(await figures("axe"), [9, 0, 9]);
     const source = { stockContainerId: list.tasks[0].stockContainer.id };
     await shop.succeed("stockTransfer", {
@@ -129,10 +130,13 @@ describe("a scanner that dies in the middle of a list, which another person fini
     assert.deepEqual([packed.userErrors, packed.pickTask.state], [[], "packed"]);
     assert.equal((await picking.read(list.id)).state, "completed");
     assert.deepEqual(await stateOf(order), ["completed", "shipped"]);
-    assert.deepEqual([await figures("egg"), await figures("dish")], [
-      [4, 0, 4],
-      [3, 0, 3],
-    ]);
+    assert.deepEqual(
+      [await figures("egg"), await figures("dish")],
+      [
+        [4, 0, 4],
+        [3, 0, 3],
+      ],
+    );
   });
 });
 

@@ -128,8 +128,7 @@ describe("an order that was invoiced with a wrong price or address", () => {
   it("is corrected after the storno of its invoice, and invoiced again", async () => {
     const order = await shop.shipped([{ product: "hammer", quantity: 2, price: 20, taxRate: 19 }]);
     const wrong = await document({ orderId: order.id, documentType: "invoice" });
-    const change = (rest: object) =>
-      shop.mutate("ordersUpsert", { orders: [{ id: order.id, ...rest }] });
+    const change = (rest: object) => shop.mutate("ordersUpsert", { orders: [{ id: order.id, ...rest }] });
     const price = { lineItems: [{ id: order.lines[0], unitPrice: 18 }] };
     const address = { billingAddress: { company: "Café Zeitlos", city: "Annecy", countryIso: "FR" } };
     const refused = await change(price);

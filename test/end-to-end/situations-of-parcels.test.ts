@@ -133,5 +133,14 @@ describe("a label that was bought for an order that is cancelled", () => {
     await until(async () => (await shop.label(second.label)).failure !== null);
     const { state, failure } = await shop.label(second.label);
     assert.deepEqual([state, failure], ["created", "The parcel was handed over."]);
+    // A label that could not be bought is not bought later
+    const third = await planned();
+    shop.carrier.faults.push(answering(422));
+    const [failed] = await shop.request({ orderId: third.order });
+    await shop.becomes(failed!, "failed");
+    await shop.succeed("orderCancel", { id: third.order });
+    assert.deepEqual(refusals(await shop.mutate("shippingLabelRetry", { id: failed })), [
+      ["NOT_EDITABLE", "id"],
+    ]);
   });
 });

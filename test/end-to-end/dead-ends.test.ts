@@ -278,7 +278,7 @@ describe("a wrong item that was received", () => {
   });
 });
 
-describe("an order that is changed after a part was shipped", () => {
+describe("an order that gets other products after a part was shipped", () => {
   it("takes another product for what is open, more lines and another price, and invoices what was shipped", async () => {
     await shop.store("hammer", "A-1", 10);
     await shop.store("nail", "A-1", 10);

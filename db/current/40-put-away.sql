@@ -23,6 +23,7 @@ alter type erp.goods_receipt_line add attribute destination_stock_container_id u
 --!include ledger/place_columns.sql
 --!include ledger/lock_places.sql
 --!include ledger/check_containers.sql
+--!include ledger/require_picked.sql
 --!include erp/put_away_place.sql
 --!include erp/check_line_containers.sql
 --!include erp/faults_of_things_named.sql

@@ -42,6 +42,9 @@ alter type erp.goods_receipt_line add attribute destination_stock_container_id u
 --!include erp/faults_of_shipping_containers.sql
 --!include erp/require_places.sql
 --!include erp/import_stocks.sql
+--!include ledger/place_name.sql
+--!include administration/report_stock_card.sql
+--!include administration/report_trace.sql
 --!include api/stock_place_input.sql
 --!include api/put_away_input.sql
 --!include api/goods_receipt_line_items.sql

@@ -179,6 +179,15 @@ cross join lateral (
 ) c
 order by l.n;
 
+-- Some goods are to come onto a pallet or into a box
+update erp.goods_receipt_line_item l
+set destination_bin_location_id = null, destination_stock_container_id = c.id
+from erp.goods_receipt r cross join lateral (
+  select c.id from erp.stock_container c
+  where c.warehouse_id = r.warehouse_id and c.fulfillment_order_id is null order by c.number limit 1
+) c
+where r.id = l.goods_receipt_id and r.state in ('draft', 'created');
+
 insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id)
 select distinct demo.id('goods receipt', receipt_n),
   demo.id('supplier order', supplier_order_n) from demo.receipt_line where supplier_order_n is not null;

@@ -54,6 +54,31 @@ test("a report shows the rows of its parameters, and as files", async () => {
   assert.deepEqual([csv[0], csv.length], ["product,name,warehouse,units,units_then", rows.length + 1]);
 });
 
+test("containers are named by their codes, in stock cards and traces", async () => {
+  const report = async (name: string, parameters: Record<string, string>) => {
+    const lines = await linesOf(`/admin/reports/${name}?${new URLSearchParams(parameters)}&format=jsonl`);
+    return lines.filter(Boolean).map((line) => JSON.parse(line));
+  };
+  const { rows: moved } = await service.owner.query(
+    `select p.product_number, concat_ws(' ', w.code, c.number) as place
+     from ledger.stock_movement m join erp.product p on p.id = m.product_id
+     join erp.stock_container c on c.id in (m.source_stock_container_id, m.destination_stock_container_id)
+     left join erp.warehouse w on w.id = c.warehouse_id order by m.id desc limit 1`,
+  );
+  const card = await report("stock_card", { product_number: moved[0].product_number, since: "2020-01-01" });
+  assert.ok(card.some(({ source, destination }) => [source, destination].includes(moved[0].place)));
+  const { rows: held } = await service.owner.query(
+    `select p.product_number, b.number, concat_ws(' ', w.code, c.number) as place
+     from ledger.batch_stock h join ledger.stock s on s.id = h.stock_id and h.quantity > 0
+     join erp.stock_container c on c.id = s.stock_container_id
+     left join erp.warehouse w on w.id = c.warehouse_id
+     join erp.batch b on b.id = h.batch_id join erp.product p on p.id = b.product_id order by h.stock_id limit 1`,
+  );
+  const { product_number, number: batch_number } = held[0];
+  const trace = await report("trace", { product_number, batch_number });
+  assert.ok(trace.some(({ destination }) => destination === held[0].place));
+});
+
 test("stocktakes show their progress, and the differences of one by value", async () => {
   const parsed = async (path: string) =>
     (await linesOf(`/admin/reports/${path}&format=jsonl`)).map((text) => JSON.parse(text));

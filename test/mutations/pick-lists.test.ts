@@ -116,9 +116,29 @@ describe("pickListsCreate", () => {
       [["INSUFFICIENT_STOCK", "fulfillmentOrderIds"]],
     );
     // Nor does a shipment get what is planned for others
-    assert.deepEqual(refusals(await shop.fulfill(none.fulfillmentOrders[0]!)), [
-      ["INSUFFICIENT_STOCK", "fulfillmentOrderId"],
-    ]);
+    const refused = await shop.fulfill(none.fulfillmentOrders[0]!);
+    assert.deepEqual(refusals(refused), [["INSUFFICIENT_STOCK", "fulfillmentOrderId"]]);
+    assert.match(refused.userErrors[0].message, /3 are planned for pick lists/);
+    assert.deepEqual(refused.userErrors[0].details, {
+      ...{ available: 0, requested: 1, planned: 3, productNumber: "nail" },
+    });
+  });
+
+  it("takes units from a tote that stands in a bin", async () => {
+    const [tote] = await picking.containers("TOTE-1");
+    await shop.succeed(
+      "stockContainerMove",
+      { id: tote, binLocationId: shop.id["A-1"] },
+      "warnings { code }",
+    );
+    const place = { stockContainerId: tote };
+    await shop.succeed("stockAdjust", { lines: [{ productId: shop.id.nail, place, delta: 3 }] });
+    const list = await picking.begin([await picking.order(["nail", 2])]);
+    assert.deepEqual(picking.way(list), ["TOTE-1 nail 0/2 open"]);
+    for (const line of list.lines) await picking.confirm(line);
+    assert.equal(await picking.inContainer("nail", tote!), 1);
+    const packed = await picking.done("pickListPack", { pickTaskId: list.tasks[0].id });
+    assert.equal(packed.pickTask.state, "packed");
   });
 
   it("refuses fulfillment orders that can't be picked, and containers that can't be used", async () => {

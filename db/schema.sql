@@ -492,10 +492,10 @@ begin
   end if;
   return query select c.moment, m.process_type_technical_name,
     ledger.place_name(m.source_warehouse_id, m.source_bin_location_id, m.source_order_id,
-      m.source_goods_receipt_id, m.source_special_stock_location_technical_name,
-      m.source_location_type_technical_name),
+      m.source_goods_receipt_id, m.source_stock_container_id,
+      m.source_special_stock_location_technical_name, m.source_location_type_technical_name),
     ledger.place_name(m.destination_warehouse_id, m.destination_bin_location_id,
-      m.destination_order_id, m.destination_goods_receipt_id,
+      m.destination_order_id, m.destination_goods_receipt_id, m.destination_stock_container_id,
       m.destination_special_stock_location_technical_name, m.destination_location_type_technical_name),
     m.comment, c.quantity, c.balance
   from ledger.stock_card(found_product, null, found_warehouse, found_batch,
@@ -622,11 +622,14 @@ begin
     from leg l where l.destination_type = 'special_stock_location'
     union all
     select 'Batch ' || batch.number, coalesce(w.code || ' ' || n.code, v.code || ', no bin',
+      coalesce(x.code || ' ', '') || c.number,
       initcap(replace(s.location_type_technical_name, '_', ' '))), h.quantity, null
     from ledger.batch_stock h join ledger.stock s on s.id = h.stock_id
     left join erp.bin_location n on n.id = s.bin_location_id
     left join erp.warehouse w on w.id = n.warehouse_id
     left join erp.warehouse v on v.id = s.warehouse_id
+    left join erp.stock_container c on c.id = s.stock_container_id
+    left join erp.warehouse x on x.id = c.warehouse_id
     where h.batch_id = batch.id and h.quantity > 0 and s.order_id is null
   )
   select s.source, s.destination, sum(s.units), min(s.moved_at)::timestamptz
@@ -3924,7 +3927,7 @@ AS $function$
       select row (l.fulfillment_order_line_item_id, l.quantity)::erp.shipping_line from unnest(input.lines) with ordinality l order by l.ordinality
     ) end,
     array(
-      select row (l.ordinality, p.ordinality, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, p.batch_id)::erp.shipping_place
+      select row (l.ordinality, p.ordinality, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, p.batch_id, null)::erp.shipping_place
       from unnest(input.lines) with ordinality l cross join unnest(l.places) with ordinality p order by l.ordinality, p.ordinality
     ),
     input.tracking_codes, input.comment
@@ -4008,7 +4011,7 @@ CREATE OR REPLACE FUNCTION api_2026_06_unstable.goods_receipt_complete(input api
 AS $function$
   select row (input.id, b.stock_movements, b.stocks, null)::api_2026_06_unstable.goods_receipt_booking_payload
   from erp.complete_goods_receipt(input.id, array(
-    select row (p.ordinality, p.goods_receipt_line_item_id, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity)::erp.placement
+    select row (p.ordinality, p.goods_receipt_line_item_id, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, null)::erp.placement
     from unnest(input.put_away) with ordinality p order by p.ordinality
   )) b
 $function$;
@@ -4025,7 +4028,7 @@ CREATE OR REPLACE FUNCTION api_2026_06_unstable.goods_receipt_create(input api_2
 AS $function$
   select row (erp.create_goods_receipt(changes - '{line_items,supplier_order_ids}'::text[], array(
     select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id, l.supplier_order_id, l.return_order_id,
-      l.unit_price, l.tax_rate, l.planned_disposal_quantity, l.destination_bin_location_id)::erp.goods_receipt_line
+      l.unit_price, l.tax_rate, l.planned_disposal_quantity, l.destination_bin_location_id, null)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   ),
     coalesce(input.supplier_order_ids, '{}')), null)::api_2026_06_unstable.goods_receipt_payload
@@ -4056,7 +4059,7 @@ CREATE OR REPLACE FUNCTION api_2026_06_unstable.goods_receipt_line_items_set(inp
 AS $function$
   select row (erp.set_lines_of_goods_receipt(input.id, array(
     select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id, l.supplier_order_id, l.return_order_id,
-      l.unit_price, l.tax_rate, l.planned_disposal_quantity, l.destination_bin_location_id)::erp.goods_receipt_line
+      l.unit_price, l.tax_rate, l.planned_disposal_quantity, l.destination_bin_location_id, null)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   )), null)::api_2026_06_unstable.goods_receipt_payload
 $function$;
@@ -7612,7 +7615,7 @@ create type api_unstable.fulfillment_create_place_input as (
 );
 comment on type api_unstable.fulfillment_create_place_input is 'Units that are taken from a place.';
 comment on column api_unstable.fulfillment_create_place_input.place is '@notNull
-The place of the units: the warehouse of the fulfillment order, or one of its bins.';
+The place of the units: the warehouse of the fulfillment order, or one of its bins or containers.';
 comment on column api_unstable.fulfillment_create_place_input.quantity is '@notNull
 How many; at least 1.';
 comment on column api_unstable.fulfillment_create_place_input.batch_id is '@gid Batch
@@ -7875,7 +7878,8 @@ create type api_unstable.goods_receipt_line_input as (
   planned_disposal_quantity integer,
   destination_bin_location_id uuid,
   return_order_line_item_id uuid,
-  packs integer
+  packs integer,
+  destination_stock_container_id uuid
 );
 comment on type api_unstable.goods_receipt_line_input is 'A line of a goods receipt.';
 comment on column api_unstable.goods_receipt_line_input.id is '@gid GoodsReceiptLineItem
@@ -7901,6 +7905,8 @@ Id of the bin that the units are to be put into.';
 comment on column api_unstable.goods_receipt_line_input.return_order_line_item_id is '@gid ReturnOrderLineItem
 Id of the line of a return whose units arrive; on receipts of type Customer. It names the return, too.';
 comment on column api_unstable.goods_receipt_line_input.packs is 'Packs instead of a quantity. A pack has unitsPerPack units of the supplier of the order or the receipt, or of the default supplier. The price is for one unit.';
+comment on column api_unstable.goods_receipt_line_input.destination_stock_container_id is '@gid StockContainer
+Id of the container that the units are to be put into, in place of a bin. A negative line takes them from there.';
 
 create type api_unstable.goods_receipt_line_items_set_input as (
   id uuid,
@@ -7921,7 +7927,8 @@ create type api_unstable.goods_receipt_line_upsert_input as (
   supplier_order_number text,
   unit_price numeric,
   tax_rate numeric,
-  bin_location_code text
+  bin_location_code text,
+  stock_container_number text
 );
 comment on type api_unstable.goods_receipt_line_upsert_input is 'A line of a goods receipt in a file.';
 comment on column api_unstable.goods_receipt_line_upsert_input.product_id is '@gid Product
@@ -7934,6 +7941,7 @@ comment on column api_unstable.goods_receipt_line_upsert_input.supplier_order_nu
 comment on column api_unstable.goods_receipt_line_upsert_input.unit_price is 'Price of one unit, in the currency of the receipt. By default the price of the supplier order.';
 comment on column api_unstable.goods_receipt_line_upsert_input.tax_rate is 'Tax rate in percent. By default the rate of the supplier order or of the product.';
 comment on column api_unstable.goods_receipt_line_upsert_input.bin_location_code is 'Code of the bin that the units were put into. By default the usual bin of the product, or else the warehouse.';
+comment on column api_unstable.goods_receipt_line_upsert_input.stock_container_number is 'Number of the container that the units were put into, instead of a bin.';
 
 create type api_unstable.goods_receipt_payload as (
   goods_receipt uuid,
@@ -9139,7 +9147,7 @@ comment on type api_unstable.put_away_input is 'A place where units of a line ar
 comment on column api_unstable.put_away_input.goods_receipt_line_item_id is '@notNull
 @gid GoodsReceiptLineItem
 Id of the line.';
-comment on column api_unstable.put_away_input.place is 'The bin, or the warehouse for goods that lie outside of bins. Left out for goods that are thrown away.';
+comment on column api_unstable.put_away_input.place is 'The bin or the container, or the warehouse for goods that lie outside of both. Left out for goods that are thrown away.';
 comment on column api_unstable.put_away_input.quantity is '@notNull
 Units; all entries of a line together are its quantity less what is thrown away.';
 comment on column api_unstable.put_away_input.outcome is 'The decision about the units. It is restock if they can be sold, and dispose if they are thrown away. It is quarantine if they wait, in a bin or batch that cannot be sold. Left out, the place says it.';
@@ -9938,7 +9946,7 @@ create type api_unstable.stock_place_input as (
   bin_location_id uuid,
   stock_container_id uuid
 );
-comment on type api_unstable.stock_place_input is 'A place that holds stock: either a warehouse, for what lies in it outside of bins and containers, or a bin, or a container. Only stockAdjust, stockSet, stockTransfer and stocktakes name containers.';
+comment on type api_unstable.stock_place_input is 'A place that holds stock: either a warehouse, for what lies in it outside of bins and containers, or a bin, or a container. Reservations name no containers.';
 comment on column api_unstable.stock_place_input.warehouse_id is '@gid Warehouse
 Id of the warehouse.';
 comment on column api_unstable.stock_place_input.bin_location_id is '@gid BinLocation
@@ -10116,7 +10124,8 @@ create type api_unstable.stock_upsert_input as (
   delta integer,
   reference text,
   reason text,
-  comment text
+  comment text,
+  stock_container_number text
 );
 comment on type api_unstable.stock_upsert_input is 'A row of a file of stock: a count, or a change. It names product, place and batch by id, or by number and code.';
 comment on column api_unstable.stock_upsert_input.product_id is '@gid Product
@@ -10134,6 +10143,7 @@ comment on column api_unstable.stock_upsert_input.delta is 'Units that come in, 
 comment on column api_unstable.stock_upsert_input.reference is 'Own number of the row, of at most 255 characters. Every change needs one. A row whose reference another import has booked changes nothing.';
 comment on column api_unstable.stock_upsert_input.reason is 'Code of one of stockBookingReasons.';
 comment on column api_unstable.stock_upsert_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
+comment on column api_unstable.stock_upsert_input.stock_container_number is 'Number of the container, instead of a bin. With warehouseCode, it must be in that warehouse.';
 
 create type api_unstable.stock_valuation_report_close_input as (
   id uuid
@@ -10988,12 +10998,14 @@ create type api_unstable.warning_code as enum (
   'FULFILLMENT_ORDERS_OPEN',
   'NOT_PLANNED',
   'PURCHASE_QUANTITY',
-  'MINIMUM_ORDER_VALUE'
+  'MINIMUM_ORDER_VALUE',
+  'PRODUCT_DELETED',
+  'CUSTOMER_ANONYMIZED'
 );
 comment on type api_unstable.warning_code is '@value OTHER A warning that this version has no code for; the message describes it.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, because a later one exists. Field details has its countedAt and quantity.
 @value STOCK_PROMISED Units that orders wait for were booked out or put on hold. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short. Call fulfillmentOrderMove without warehouseId to plan a fulfillment order again. If it is a pick list that takes the units, field details has its pickListNumber, the planned units, and those that are left.
-@value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold. After productsUpsert, field details has its number, stock and reserved stock.
+@value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold. After productsUpsert, field details has its number, stock and reserved stock; after quoteAccept, the productId and the orderLineItemId.
 @value SURPLUS More units arrive than the supplier order or the return has open, or go back than it received. When the receipt is completed, the surplus of a supplier order becomes a line without an order. Field details has the quantity, the product, the order and then the line.
 @value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, its units become a line without an order. Field details is the same as for SURPLUS.
 @value PRICE_CONVERTED Prices of a supplier order were converted from another currency. Field details names the order and both currencies.
@@ -11003,6 +11015,8 @@ comment on type api_unstable.warning_code is '@value OTHER A warning that this v
 @value NOT_PLANNED The warehouse has not all units of a fulfillment order free to be picked. Field details has the fulfillmentOrderId, the productNumber and how many are missing.
 @value PURCHASE_QUANTITY The supplier sells at least a quantity, in multiples. Field details has minPurchase and purchaseSteps.
 @value MINIMUM_ORDER_VALUE The order is worth less than the supplier takes. Field details has its supplierOrderNumber, amountNet and the minimumOrderValue.
+@value PRODUCT_DELETED The product of a line is gone: no stock is reserved or booked for the line. Field details has the orderLineItemId.
+@value CUSTOMER_ANONYMIZED The customer was anonymized, and so were the addresses. Field details has the customerId.
 The code of a warning. A version only shows codes that it lists: later ones appear as OTHER.';
 
 create type api_unstable.webhook_deliveries_replay_input as (
@@ -12406,15 +12420,17 @@ create view api_unstable.goods_receipt_line_items with (security_invoker=true) a
     total_price_in_default_currency,
     destination_bin_location_id,
     supplier_order_line_item_id,
-    return_order_line_item_id
+    return_order_line_item_id,
+    destination_stock_container_id
    FROM erp.goods_receipt_line_item;
 grant select on view api_unstable.goods_receipt_line_items to service_api;
 comment on view api_unstable.goods_receipt_line_items is '@primaryKey id
 @requiresScopes goods_receipts:read
-@hidden destination_bin_location_id,supplier_order_line_item_id,return_order_line_item_id
+@hidden destination_bin_location_id,destination_stock_container_id,supplier_order_line_item_id,return_order_line_item_id
 @filters batch_id,goods_receipt_id,product_id,return_order_id,supplier_order_id,planned_disposal_quantity,quantity,total_price,total_price_in_default_currency,unit_price,unit_price_in_default_currency
 @foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName goodsReceiptLineItems
 @foreignKey (destination_bin_location_id) references bin_locations (id)|@fieldName destinationBinLocation|@foreignFieldName destinationGoodsReceiptLineItems
+@foreignKey (destination_stock_container_id) references stock_containers (id)|@fieldName destinationStockContainer|@foreignFieldName destinationGoodsReceiptLineItems
 @foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt|@foreignFieldName lineItems
 @foreignKey (product_id) references products (id)|@fieldName product
 @foreignKey (return_order_id) references return_orders (id)|@fieldName returnOrder|@foreignFieldName goodsReceiptLineItems
@@ -12457,6 +12473,9 @@ comment on column api_unstable.goods_receipt_line_items.supplier_order_line_item
 comment on column api_unstable.goods_receipt_line_items.return_order_line_item_id is '@behavior -*
 @indexed
 Line of the return whose units arrive; on receipts of type Customer.';
+comment on column api_unstable.goods_receipt_line_items.destination_stock_container_id is '@behavior -*
+@indexed
+The container that the units are to be put into, or are taken from if they are negative.';
 
 create view api_unstable.goods_receipt_supplier_orders with (security_invoker=true) as
  SELECT goods_receipt_id,
@@ -15782,9 +15801,8 @@ AS $function$
     array(
       select row (
         l.ordinality, p.ordinality,
-        case when (p.place).stock_container_id is null then (p.place).warehouse_id end,
-        case when (p.place).stock_container_id is null then (p.place).bin_location_id end,
-        p.quantity, p.batch_id
+        (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, p.batch_id,
+        (p.place).stock_container_id
       )::erp.shipping_place
       from unnest(input.lines) with ordinality l
       cross join unnest(l.places) with ordinality p
@@ -15795,7 +15813,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) to service_writer;
 comment on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) is '@requiresScopes orders:write
-@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_HELD BIN_NOT_SELLABLE BATCH_EXPIRED BATCH_REQUIRED
+@userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_HELD BIN_NOT_SELLABLE BATCH_EXPIRED BATCH_REQUIRED PICKED_FOR_ORDER
 @warnings DOCUMENT_INCOMPLETE DOCUMENT_NOT_MADE
 Ships a part of a fulfillment order, or all that is open of it. Books the units out by the process api_shipping and records the fulfillment. The fulfillment order is in progress then, and closed when nothing is open any more; the states of the order follow.';
 
@@ -15926,7 +15944,7 @@ AS $function$
 $function$;
 grant execute on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) to service_writer;
 comment on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) is '@requiresScopes goods_receipts:write
-@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK BATCH_MISMATCH EXCEEDS_SHIPPED
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK OUT_OF_RANGE SERIAL_NUMBER_IN_STOCK BATCH_MISMATCH EXCEEDS_SHIPPED INVALID PICKED_FOR_ORDER
 @warnings PRODUCT_HAS_VARIANTS STOCK_PROMISED SURPLUS
 Approves a goods receipt: the goods have arrived. Books the lines to the place of the receipt: from the return orders for receipts of type Customer, and otherwise from the special place unknown. Lines with a negative quantity are booked from the place of the goods. Units of a line of a return come from its order, in the batches that were shipped, or from unknown while nobody knows the order.';
 
@@ -15939,16 +15957,14 @@ AS $function$
   from erp.complete_goods_receipt(input.id, array(
     select row (
       p.ordinality, p.goods_receipt_line_item_id,
-      case when (p.place).stock_container_id is null then (p.place).warehouse_id end,
-      case when (p.place).stock_container_id is null then (p.place).bin_location_id end,
-      p.quantity
+      (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, (p.place).stock_container_id
     )::erp.placement
     from unnest(input.put_away) with ordinality p order by p.ordinality
   ), array(select p.outcome from unnest(input.put_away) with ordinality p order by p.ordinality)) b
 $function$;
 grant execute on function api_unstable.goods_receipt_complete(api_unstable.goods_receipt_complete_input) to service_writer;
 comment on function api_unstable.goods_receipt_complete(api_unstable.goods_receipt_complete_input) is '@requiresScopes goods_receipts:write
-@userErrors NOT_FOUND INVALID_STATE_TRANSITION INVALID OUT_OF_RANGE INSUFFICIENT_STOCK
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION INVALID OUT_OF_RANGE INSUFFICIENT_STOCK PICKED_FOR_ORDER
 @warnings SURPLUS ORDER_CANCELLED PRODUCT_HAS_VARIANTS STOCK_PROMISED
 Completes an approved goods receipt: books the goods to where they were put away, and what is thrown away to stock_correction. Lines of supplier orders become received, and their orders partially_delivered or delivered, or less than that after a correction. All that came is booked: what fits on no line of the order that a line names, by now, becomes a line without an order. Lines of returns know what became of their units.';
 
@@ -15963,7 +15979,7 @@ AS $function$
           l.supplier_order_line_item_id)), l.batch_id, l.batch_number, l.supplier_order_line_item_id,
       l.supplier_order_id, coalesce(l.return_order_line_item_id, l.return_order_id),
       l.unit_price, l.tax_rate, l.planned_disposal_quantity,
-        l.destination_bin_location_id)::erp.goods_receipt_line
+        l.destination_bin_location_id, l.destination_stock_container_id)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   ),
     coalesce(input.supplier_order_ids, '{}')), null, null)::api_unstable.goods_receipt_payload
@@ -15999,7 +16015,7 @@ AS $function$
       l.supplier_order_line_item_id,
       l.supplier_order_id, coalesce(l.return_order_line_item_id, l.return_order_id),
       l.unit_price, l.tax_rate, l.planned_disposal_quantity,
-        l.destination_bin_location_id)::erp.goods_receipt_line
+        l.destination_bin_location_id, l.destination_stock_container_id)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   )), null, null)::api_unstable.goods_receipt_payload
 $function$;
@@ -16414,7 +16430,7 @@ CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configurations_currency
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (unnest((product_supplier_configurations_currency_purchase_prices.configuration).purchase_prices) p(currency_id, net, gross, linked) JOIN api_unstable.currencies c ON ((c.id = p.currency_id))));
+RETURN erp.prices_with_codes(to_jsonb((configuration).purchase_prices));
 grant execute on function api_unstable.product_supplier_configurations_currency_purchase_prices(api_unstable.product_supplier_configurations) to service_api;
 grant execute on function api_unstable.product_supplier_configurations_currency_purchase_prices(api_unstable.product_supplier_configurations) to service_writer;
 comment on function api_unstable.product_supplier_configurations_currency_purchase_prices(api_unstable.product_supplier_configurations) is '
@@ -16497,7 +16513,7 @@ CREATE OR REPLACE FUNCTION api_unstable.products_currency_prices(product api_uns
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (unnest((products_currency_prices.product).price) p(currency_id, net, gross, linked) JOIN api_unstable.currencies c ON ((c.id = p.currency_id))));
+RETURN erp.prices_with_codes(to_jsonb((product).price));
 grant execute on function api_unstable.products_currency_prices(api_unstable.products) to service_api;
 grant execute on function api_unstable.products_currency_prices(api_unstable.products) to service_writer;
 comment on function api_unstable.products_currency_prices(api_unstable.products) is '
@@ -16510,7 +16526,7 @@ CREATE OR REPLACE FUNCTION api_unstable.products_currency_purchase_prices(produc
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (unnest((products_currency_purchase_prices.product).purchase_prices) p(currency_id, net, gross, linked) JOIN api_unstable.currencies c ON ((c.id = p.currency_id))));
+RETURN erp.prices_with_codes(to_jsonb((product).purchase_prices));
 grant execute on function api_unstable.products_currency_purchase_prices(api_unstable.products) to service_api;
 grant execute on function api_unstable.products_currency_purchase_prices(api_unstable.products) to service_writer;
 comment on function api_unstable.products_currency_purchase_prices(api_unstable.products) is '
@@ -16734,6 +16750,7 @@ grant execute on function api_unstable.quote_accept(api_unstable.quote_accept_in
 comment on function api_unstable.quote_accept(api_unstable.quote_accept_input) is '
 @requiresScopes quotes:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION INVALID QUOTE_EXPIRED NOT_UNIQUE OUT_OF_RANGE
+@warnings PRODUCT_DELETED PRODUCT_HAS_VARIANTS CUSTOMER_ANONYMIZED
 Makes an order of a quote that was sent, with its lines, prices, taxes, addresses, customer and sales
 channel. Its units are reserved as in other orders. A quote that has become an order
 already returns it.';
@@ -20314,7 +20331,8 @@ create type erp.goods_receipt_line as (
   unit_price numeric,
   tax_rate numeric,
   planned_disposal_quantity integer,
-  destination_bin_location_id uuid
+  destination_bin_location_id uuid,
+  destination_stock_container_id uuid
 );
 comment on type erp.goods_receipt_line is 'A line of a goods receipt as it is to be; with the id of one that is there, or without. The return may be given by its line: return_order_id is the id of either.';
 
@@ -20340,7 +20358,8 @@ create type erp.placement as (
   goods_receipt_line_item_id uuid,
   warehouse_id uuid,
   bin_location_id uuid,
-  quantity integer
+  quantity integer,
+  stock_container_id uuid
 );
 comment on type erp.placement is 'How many units of a line of a goods receipt are put where; line is the place in the input, for user errors.';
 
@@ -20433,7 +20452,8 @@ create type erp.shipping_place as (
   warehouse_id uuid,
   bin_location_id uuid,
   quantity integer,
-  batch_id uuid
+  batch_id uuid,
+  stock_container_id uuid
 );
 comment on type erp.shipping_place is 'The nth place that units of a line are taken from. Lines and places are numbered from 1.';
 
@@ -21594,8 +21614,10 @@ create table erp.goods_receipt_line_item (
   return_order_line_item_id uuid,
   quarantined_quantity integer default 0 not null,
   disposed_quantity integer default 0 not null,
+  destination_stock_container_id uuid,
   constraint goods_receipt_line_item_batch_is_of_the_product FOREIGN KEY (product_id, batch_id) REFERENCES erp.batch(product_id, id) ON DELETE SET NULL (batch_id),
   constraint goods_receipt_line_item_destination_bin_location_id_fkey FOREIGN KEY (destination_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
+  constraint goods_receipt_line_item_destination_stock_container_id_fkey FOREIGN KEY (destination_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT VALID,
   constraint goods_receipt_line_item_disposes_no_more_than_received CHECK (((planned_disposal_quantity >= 0) AND (planned_disposal_quantity <= GREATEST(quantity, 0)))),
   constraint goods_receipt_line_item_goods_receipt_id_fkey FOREIGN KEY (goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE CASCADE,
   constraint goods_receipt_line_item_has_one_price_source CHECK (((unit_price IS NOT NULL) OR (unit_price_in_default_currency IS NULL))),
@@ -21612,6 +21634,7 @@ create table erp.goods_receipt_line_item (
 );
 CREATE INDEX goods_receipt_line_item_batch_id_id_idx ON erp.goods_receipt_line_item USING btree (batch_id, id);
 CREATE INDEX goods_receipt_line_item_destination_bin_location_id_id_idx ON erp.goods_receipt_line_item USING btree (destination_bin_location_id, id);
+CREATE INDEX goods_receipt_line_item_destination_stock_container_id_idx ON erp.goods_receipt_line_item USING btree (destination_stock_container_id) WHERE (destination_stock_container_id IS NOT NULL);
 CREATE INDEX goods_receipt_line_item_goods_receipt_id_id_idx ON erp.goods_receipt_line_item USING btree (goods_receipt_id, id);
 CREATE INDEX goods_receipt_line_item_id_idx ON erp.goods_receipt_line_item USING btree (id) WHERE ((unit_price IS NOT NULL) AND (unit_price_in_default_currency IS NULL));
 CREATE INDEX goods_receipt_line_item_product_id_batch_id_idx ON erp.goods_receipt_line_item USING btree (product_id, batch_id);
@@ -21641,10 +21664,10 @@ create policy goods_receipt_line_item_update_keeper on erp.goods_receipt_line_it
 create policy goods_receipt_line_item_update_writer on erp.goods_receipt_line_item for update to service_writer using (true) with check (true);
 grant select on table erp.goods_receipt_line_item to service_ledger;
 grant delete, insert, select on table erp.goods_receipt_line_item to service_writer;
-grant select (id, goods_receipt_id, product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, total_price, total_price_in_default_currency, return_order_line_item_id) on table erp.goods_receipt_line_item to service_api;
+grant select (id, goods_receipt_id, product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, total_price, total_price_in_default_currency, return_order_line_item_id, destination_stock_container_id) on table erp.goods_receipt_line_item to service_api;
 grant select (id, goods_receipt_id, unit_price, unit_price_in_default_currency) on table erp.goods_receipt_line_item to service_keeper;
 grant update (unit_price_in_default_currency) on table erp.goods_receipt_line_item to service_keeper;
-grant update (product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, tax_rate, return_order_line_item_id, quarantined_quantity, disposed_quantity) on table erp.goods_receipt_line_item to service_writer;
+grant update (product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, unit_price_in_default_currency, tax_rate, return_order_line_item_id, quarantined_quantity, disposed_quantity, destination_stock_container_id) on table erp.goods_receipt_line_item to service_writer;
 comment on table erp.goods_receipt_line_item is 'Lines of goods receipts.';
 comment on column erp.goods_receipt_line_item.goods_receipt_id is 'Goods receipt that the line belongs to.';
 comment on column erp.goods_receipt_line_item.product_id is 'Product that comes in; null when it has been deleted.';
@@ -21660,6 +21683,7 @@ comment on column erp.goods_receipt_line_item.total_price_in_default_currency is
 comment on column erp.goods_receipt_line_item.return_order_line_item_id is 'Line of the return whose units arrive; on receipts of type Customer.';
 comment on column erp.goods_receipt_line_item.quarantined_quantity is 'Units of a return that were put where they wait for a decision, when the receipt was completed.';
 comment on column erp.goods_receipt_line_item.disposed_quantity is 'Units of a return that were thrown away when the receipt was completed.';
+comment on column erp.goods_receipt_line_item.destination_stock_container_id is 'The container that the units are to be put into, or are taken from if they are negative.';
 comment on constraint goods_receipt_line_item_disposes_no_more_than_received on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_goods_receipt_id_fkey on erp.goods_receipt_line_item is '@internal set by functions';
 comment on constraint goods_receipt_line_item_has_one_price_source on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
@@ -22171,7 +22195,7 @@ comment on constraint pick_list_number_is_not_blank on erp.pick_list is '@intern
 comment on constraint pick_list_number_is_unique on erp.pick_list is '@internal The number range gives each number once.';
 comment on constraint pick_list_state_is_known on erp.pick_list is '@internal erp.state_transition has only these states.';
 comment on constraint pick_list_warehouse_id_fkey on erp.pick_list is '@userError REFERENCE_IN_USE id
-The warehouse has pick lists.';
+Pick lists keep the warehouse. Close it instead: warehouseUpdate with isStockAvailableForSale false, and locationsUpsert with active false.';
 
 create table erp.pick_list_line (
   id uuid default uuidv7() not null,
@@ -23986,6 +24010,8 @@ comment on constraint stock_container_number_length on erp.stock_container is '@
 The code has more than 100 characters.';
 comment on constraint stock_container_sscc_is_valid on erp.stock_container is '@userError INVALID sscc
 An SSCC has 18 digits, and the last one is the check digit of the others.';
+comment on constraint stock_container_warehouse_id_fkey on erp.stock_container is '@userError REFERENCE_IN_USE id
+Containers are in the warehouse: delete them by stockContainerDelete first.';
 comment on index erp.stock_container_sscc_is_unique is '@userError NOT_UNIQUE sscc
 Another container has this SSCC.';
 
@@ -24134,6 +24160,8 @@ The bound must not be negative.';
 comment on constraint stocktake_recount_value_is_not_negative on erp.stocktake is '@userError OUT_OF_RANGE recount_value
 The bound must not be negative.';
 comment on constraint stocktake_state_is_known on erp.stocktake is '@internal erp.state_transition has only these states.';
+comment on constraint stocktake_warehouse_id_fkey on erp.stocktake is '@userError REFERENCE_IN_USE id
+Stocktakes keep the warehouse. Close it instead: warehouseUpdate with isStockAvailableForSale false, and locationsUpsert with active false.';
 
 create table erp.stocktake_count (
   id uuid default uuidv7() not null,
@@ -24314,7 +24342,7 @@ comment on constraint stocktake_line_state_is_known on erp.stocktake_line is '@i
 comment on constraint stocktake_line_stocktake_id_fkey on erp.stocktake_line is '@internal The stocktake is locked while positions are added.';
 comment on constraint stocktake_line_without_product_is_empty on erp.stocktake_line is '@internal erp.add_found_lines makes a position for what is found.';
 comment on index erp.stocktake_line_is_counted_by_one_stocktake is '@userError IN_OTHER_STOCKTAKE
-Another stocktake that is not finished counts the same stock.';
+Another stocktake that is not finished counts the same stock. Approve or cancel it first.';
 comment on index erp.stocktake_line_number_is_unique is '@internal The stocktake is locked while positions are added.';
 
 create table erp.stocktake_scope (
@@ -25228,11 +25256,12 @@ begin
     perform mutation.refuse('NOT_UNIQUE', 'Another order has this number.', '{order_number}');
   end if;
   update erp.quote q set state = new_state, order_id = made.id where q.id = present.id;
+  perform erp.warn_of_quoted_order(made.id);
   return made.id;
 end
 $function$;
 grant execute on function erp.accept_quote(uuid,text,text,integer,boolean) to service_writer;
-comment on function erp.accept_quote(uuid,text,text,integer,boolean) is 'Makes an order of a quote that was sent, with its prices, taxes, addresses, customer and sales channel, unless there is one already. The order gets the next free number of its range, if none is given. Returns the order. User errors NOT_FOUND, INVALID_STATE_TRANSITION, INVALID, QUOTE_EXPIRED, NOT_UNIQUE.';
+comment on function erp.accept_quote(uuid,text,text,integer,boolean) is 'Makes an order of a quote that was sent, with its prices, taxes, addresses, customer and sales channel, unless there is one already. The order gets the next free number of its range, if none is given. Returns the order. User errors NOT_FOUND, INVALID_STATE_TRANSITION, INVALID, QUOTE_EXPIRED, NOT_UNIQUE. Warnings of erp.warn_of_quoted_order.';
 
 CREATE OR REPLACE FUNCTION erp.add_found_lines(sheet erp.stocktake_sheet, readings erp.stocktake_reading[])
  RETURNS void
@@ -25786,7 +25815,8 @@ begin
     perform erp.lock_returns_of(present.id);
   end if;
   if present.warehouse_id is null then
-    perform mutation.refuse('REQUIRED', 'The receipt has no warehouse any more.', '{id}');
+    perform mutation.refuse('REQUIRED', 'The receipt has no warehouse any more. Name one by '
+      'goodsReceiptUpdate.', '{id}');
   end if;
   select jsonb_agg(e.error order by e.id) into errors
   from (
@@ -25814,7 +25844,7 @@ begin
     perform mutation.refuse('REQUIRED', 'The receipt has no lines.', '{id}');
   end if;
 
-  booked := ledger.post(drafts || array(
+  drafts := drafts || array(
     select row ('{id}', l.product_id, abs(l.quantity), l.batch_id,
       case
         when l.quantity < 0 then p.type
@@ -25827,7 +25857,9 @@ begin
       'goods_receipt', present.id::text, erp.goods_receipt_process(present.type))::ledger.draft
     from erp.goods_receipt_line_item l cross join lateral erp.put_away_place(present, l) p
     where l.goods_receipt_id = present.id and l.product_id is not null order by l.id
-  ), null);
+  );
+  perform erp.check_line_containers(present, drafts);
+  booked := ledger.post(drafts, null);
   update erp.goods_receipt r set state = new_state where r.id = present.id;
   return booked;
 end
@@ -26258,6 +26290,12 @@ begin
   if not found then
     perform mutation.refuse_missing('order', '{id}');
   end if;
+  if present.state = 'completed' then
+    perform mutation.refuse('INVALID_STATE_TRANSITION',
+      'The order is completed. Take back parcels that have not left by fulfillmentCancel first, or let a '
+      'return bring the goods back, by returnOrderCreate.', '{id}', jsonb_build_object(
+      'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)));
+  end if;
   wanted := erp.next_state('order', 'cancel', present.state);
   if exists (
     select from erp.sales_order_line_item l where l.order_id = present.id and l.shipped_quantity > 0
@@ -26662,16 +26700,7 @@ begin
     from unnest(lines) with ordinality l
     where l.quantity = 0
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
-    from unnest(lines) with ordinality l
-    where l.unit_price < 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'An amount must be less than 1,000,000,000,000,000.', 'unit_price'
-    from unnest(lines) with ordinality l
-    where l.unit_price >= 1e15
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
-    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
+    select f.line, f.code, f.message, f.field from erp.faults_of_lines(to_jsonb(lines)) f
     union all
     select l.ordinality, 'OUT_OF_RANGE', 'More units are to be thrown away than arrive.',
       'planned_disposal_quantity'
@@ -26694,13 +26723,6 @@ begin
         select from erp.goods_receipt_line_item i where i.id = l.id and i.goods_receipt_id = target.id
       )
     union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (
-      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
-      from unnest(lines) with ordinality i
-    ) l
-    where l.id is not null and l.nth > 1
-    union all
     select e.line, e.code, e.message, e.field from erp.faults_of_things_named(target, lines) e
     union all
     select e.line, e.code, e.message, e.field from erp.faults_of_orders_named(target, lines) e
@@ -26710,6 +26732,41 @@ end
 $function$;
 grant execute on function erp.check_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.check_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Refuses lines that do not fit their goods receipt. User errors TOO_MANY_LINES, OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE, BATCH_MISMATCH, INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.check_line_containers(receipt erp.goods_receipt, drafts ledger.draft[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  containers constant uuid[] := array(
+    select p.place::uuid from unnest(drafts) d
+    cross join lateral (values (d.source_type, d.source), (d.destination_type, d.destination)) p (type, place)
+    where p.type = 'stock_container');
+  errors jsonb;
+begin
+  if containers = '{}' then
+    return;
+  end if;
+  -- Until the goods are booked, nobody moves the containers or packs for an order into them
+  perform ledger.lock_places(drafts);
+  select jsonb_agg(case
+    when c.warehouse_id is distinct from receipt.warehouse_id then mutation.user_error('INVALID',
+      format('Container %s is in another warehouse: name another place for its line.', c.number), '{id}')
+    else mutation.user_error('PICKED_FOR_ORDER',
+      format('What is in container %s was picked for fulfillment order %s.', c.number, f.number), '{id}',
+      jsonb_build_object(
+        'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || f.id, 'number', f.number))
+    end order by c.number)
+  into errors
+  from erp.stock_container c left join erp.fulfillment_order f on f.id = c.fulfillment_order_id
+  where c.id = any (containers)
+    and (c.warehouse_id is distinct from receipt.warehouse_id or f.id is not null);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.check_line_containers(erp.goods_receipt,ledger.draft[]) to service_writer;
+comment on function erp.check_line_containers(erp.goods_receipt,ledger.draft[]) is 'Refuses movements of a goods receipt to or from containers that have left its warehouse since its lines named them, or that hold what was picked for an order. Locks the places. User errors INVALID, PICKED_FOR_ORDER.';
 
 CREATE OR REPLACE FUNCTION erp.check_parcels(task erp.pick_task, parcel_lines erp.parcel_line[])
  RETURNS void
@@ -26827,6 +26884,8 @@ CREATE OR REPLACE FUNCTION erp.check_pick_place(batch_ids uuid[], bin_location_i
  SET enable_seqscan TO 'off'
 AS $function$
 declare
+  remedy constant text := 'Report what is still to be picked by pickListLineShort; pickListCancel puts back '
+    'what was picked.';
   batch erp.batch;
   bin erp.bin_location;
 begin
@@ -26834,16 +26893,16 @@ begin
   where b.id = any (batch_ids) and (b.is_held or b.best_before_date < erp.local_date(now()))
   order by b.number limit 1;
   if batch.is_held then
-    perform mutation.refuse('BATCH_HELD', format('Batch %s is on hold.', batch.number), '{id}');
+    perform mutation.refuse('BATCH_HELD', format('Batch %s is on hold. %s', batch.number, remedy), '{id}');
   elsif found then
-    perform mutation.refuse('BATCH_EXPIRED', format('Batch %s was best before %s.', batch.number,
-      batch.best_before_date), '{id}');
+    perform mutation.refuse('BATCH_EXPIRED', format('Batch %s was best before %s. %s', batch.number,
+      batch.best_before_date, remedy), '{id}');
   end if;
   select * into bin from erp.bin_location b where b.id = coalesce(check_pick_place.bin_location_id, (
     select c.bin_location_id from erp.stock_container c where c.id = check_pick_place.stock_container_id));
   if bin.stock_state <> 'sellable' then
-    perform mutation.refuse('BIN_NOT_SELLABLE', format('The units in bin %s are %s.', bin.code,
-      case bin.stock_state when 'damaged' then 'damaged' else 'in quality control' end), '{id}');
+    perform mutation.refuse('BIN_NOT_SELLABLE', format('The units in bin %s are %s. %s', bin.code,
+      case bin.stock_state when 'damaged' then 'damaged' else 'in quality control' end, remedy), '{id}');
   elsif bin.warehouse_id <> check_pick_place.warehouse_id then
     perform mutation.refuse('INVALID', format('Bin %s stands in another warehouse now. Report the units as '
       'missing.', bin.code), '{id}');
@@ -26880,28 +26939,34 @@ begin
     union all
     select p.line, 'INVALID', 'Units that are thrown away are put nowhere.', '{place}'
     from unnest(placements) p
-    where outcomes[p.line] = 'dispose' and num_nonnulls(p.warehouse_id, p.bin_location_id) > 0
+    where outcomes[p.line] = 'dispose'
+      and num_nonnulls(p.warehouse_id, p.bin_location_id, p.stock_container_id) > 0
     union all
     select p.line, 'INVALID', case outcomes[p.line]
         when 'restock' then 'Units there cannot be sold: quarantine them, or name another place.'
-        else 'Units there can be sold: name a bin whose state is not sellable, or hold the batch.' end,
+        else 'Units there can be sold: name a bin whose state is not sellable or a container in one, '
+          'or hold the batch.' end,
       '{place}'
     from unnest(placements) p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
-    cross join lateral erp.placed_state(p.bin_location_id, l.batch_id) s (state)
+    cross join lateral ledger.site(null, p.bin_location_id, p.stock_container_id) t
+    cross join lateral erp.placed_state(t.bin_location_id, l.batch_id) s (state)
     where outcomes[p.line] = 'quarantine' and s.state = 'sellable'
       or outcomes[p.line] = 'restock' and s.state <> 'sellable'
     union all
-    select p.line, 'INVALID', 'Name the warehouse of the receipt or one of its bins.', '{place}'
+    select p.line, 'INVALID', 'Name the warehouse of the receipt, or one of its bins or containers.',
+      '{place}'
     from unnest(placements) p
+    cross join lateral ledger.site(p.warehouse_id, p.bin_location_id, p.stock_container_id) t
     where outcomes[p.line] is distinct from 'dispose'
-        and num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
-      or p.warehouse_id <> receipt.warehouse_id
-      or p.bin_location_id is not null and not exists (
-        select from erp.bin_location b
-        where b.id = p.bin_location_id and b.warehouse_id = receipt.warehouse_id)
+        and num_nonnulls(p.warehouse_id, p.bin_location_id, p.stock_container_id) <> 1
+      or num_nonnulls(p.warehouse_id, p.bin_location_id, p.stock_container_id) = 1
+        and t.warehouse_id is distinct from receipt.warehouse_id
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
 
+  perform ledger.check_containers(array(
+    select row (p.line, 'place', null, null, p.stock_container_id)::ledger.named_place
+    from unnest(placements) p), 'put_away');
   select jsonb_agg(mutation.user_error('INVALID',
     format('%s units are put away, but the line has %s.', s.placed, s.wanted),
     mutation.path('put_away', s.line, 'quantity'),
@@ -26916,7 +26981,7 @@ begin
 end
 $function$;
 grant execute on function erp.check_placements(erp.goods_receipt,erp.placement[],text[]) to service_writer;
-comment on function erp.check_placements(erp.goods_receipt,erp.placement[],text[]) is 'Refuses placements that do not fit the lines of a goods receipt or its warehouse. User errors NOT_FOUND, OUT_OF_RANGE, INVALID.';
+comment on function erp.check_placements(erp.goods_receipt,erp.placement[],text[]) is 'Refuses placements that do not fit the lines of a goods receipt or its warehouse. User errors NOT_FOUND, OUT_OF_RANGE, INVALID, PICKED_FOR_ORDER.';
 
 CREATE OR REPLACE FUNCTION erp.check_receipt_suppliers(receipt erp.goods_receipt, lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS void
@@ -27067,12 +27132,7 @@ begin
   from (
     select f.line, f.code, f.message, f.field from erp.faults_of_return_lines(target, lines) f
     union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (
-      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
-      from unnest(lines) with ordinality i
-    ) l
-    where l.id is not null and l.nth > 1
+    select f.line, f.code, f.message, f.field from erp.faults_of_lines(to_jsonb(lines)) f
   ) e;
   perform mutation.refuse(errors);
   select jsonb_agg(mutation.user_error('EXCEEDS_SHIPPED',
@@ -27192,16 +27252,7 @@ begin
     from unnest(lines) with ordinality l
     where l.quantity < 1
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
-    from unnest(lines) with ordinality l
-    where l.unit_price < 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'An amount must be less than 1,000,000,000,000,000.', 'unit_price'
-    from unnest(lines) with ordinality l
-    where l.unit_price >= 1e15
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
-    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
+    select f.line, f.code, f.message, f.field from erp.faults_of_lines(to_jsonb(lines)) f
     union all
     select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
     from unnest(lines) with ordinality l
@@ -27212,13 +27263,6 @@ begin
       and not exists (
         select from erp.supplier_order_line_item i where i.id = l.id and i.supplier_order_id = target.id
       )
-    union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (
-      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
-      from unnest(lines) with ordinality i
-    ) l
-    where l.id is not null and l.nth > 1
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
 end
@@ -27541,6 +27585,7 @@ declare
   parts erp.receipt_part[];
   deliveries erp.delivery[];
   given_back ledger.draft[] := '{}';
+  drafts ledger.draft[];
   booked ledger.booked;
 begin
   if present.type = 'Customer' then
@@ -27554,9 +27599,12 @@ begin
     left join erp.supplier_order_line_item i on i.id = l.supplier_order_line_item_id
     where l.goods_receipt_id = present.id
   )) order by o.id for no key update;
+  drafts := erp.put_away_drafts(present, placements, outcomes) || given_back;
   if cardinality(placements) > 0 then
+    perform ledger.lock_places(drafts);
     perform erp.check_placements(present, placements, outcomes);
   end if;
+  perform erp.check_line_containers(present, drafts);
   parts := array(
     select row (case when a.nth = 1 then l.id else uuidv7() end, l.id, a.nth, l.supplier_order_id,
       a.supplier_order_id, a.supplier_order_line_item_id, a.quantity)::erp.receipt_part
@@ -27564,7 +27612,7 @@ begin
     order by l.id, a.nth
   );
   deliveries := erp.deliveries(present.id, parts);
-  booked := ledger.post(erp.put_away_drafts(present, placements, outcomes) || given_back, null, array(
+  booked := ledger.post(drafts, null, array(
     select row (d.product_id, null, 0, 0, d.awaited)::ledger.figure_change
     from unnest(deliveries) d where d.product_id is not null and d.awaited <> 0
   ));
@@ -27586,7 +27634,7 @@ begin
 end
 $function$;
 grant execute on function erp.complete_goods_receipt(uuid,erp.placement[],text[]) to service_writer;
-comment on function erp.complete_goods_receipt(uuid,erp.placement[],text[]) is 'Completes a goods receipt. Books its lines from the place of the receipt to where they are put away, and units to be thrown away to stock_correction, and records what arrived of supplier orders. A line without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, including units that no order has open: these become lines of their own. An outcome says of a placement, by its place in the input: restock, quarantine or dispose.';
+comment on function erp.complete_goods_receipt(uuid,erp.placement[],text[]) is 'Completes a goods receipt. Books its lines from the place of the receipt to where they are put away, and units to be thrown away to stock_correction, and records what arrived of supplier orders. A line without placements goes to its own place, the usual bin, or the warehouse. All units are booked, including units that no order has open: these become lines of their own. An outcome says of a placement, by its place in the input: restock, quarantine or dispose.';
 
 CREATE OR REPLACE FUNCTION erp.complete_shipment(order_id uuid, tracking_codes text[], documents text[], note text, warehouse_id uuid DEFAULT NULL::uuid, process text DEFAULT NULL::text)
  RETURNS erp.shipment
@@ -29332,15 +29380,15 @@ begin
     select from erp.goods_receipt r
     where r.warehouse_id = delete_warehouse.warehouse_id and r.state in ('approved', 'in_progress')
   ) then
-    perform mutation.refuse('REFERENCE_IN_USE', 'Goods are being received in this warehouse.', '{id}');
+    perform mutation.refuse('REFERENCE_IN_USE', 'Goods are being received in this warehouse. Complete '
+      'its goods receipts first.', '{id}');
   end if;
   if exists (
     select from erp.fulfillment_order f join erp.location l on l.id = f.source_warehouse_location_id
     where l.warehouse_id = delete_warehouse.warehouse_id and f.state in ('Open', 'InProgress', 'OnHold')
   ) then
-    perform mutation.refuse(
-      'REFERENCE_IN_USE', 'Orders are still to be fulfilled from this warehouse.', '{id}'
-    );
+    perform mutation.refuse('REFERENCE_IN_USE', 'Orders are still to be fulfilled from this warehouse. Give '
+      'them to another one by fulfillmentOrderMove first.', '{id}');
   end if;
   if exists (
     select from erp.stock_reservation r
@@ -30423,6 +30471,29 @@ END;
 grant execute on function erp.faults_of_images(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_images(mutation.upsert_row[]) is 'Returns what is wrong with the images in rows of an upsert.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_lines(lines jsonb)
+ RETURNS TABLE(line bigint, code text, message text, field text)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT l.n,
+     f.code,
+     f.message,
+     f.field
+    FROM (( SELECT e.n,
+             r.id,
+             r.unit_price,
+             r.tax_rate,
+             row_number() OVER (PARTITION BY r.id ORDER BY e.n) AS nth
+            FROM (jsonb_array_elements(faults_of_lines.lines) WITH ORDINALITY e(value, n)
+              CROSS JOIN LATERAL jsonb_to_record(e.value) r(id uuid, unit_price numeric, tax_rate numeric))) l
+      CROSS JOIN LATERAL ( VALUES ((l.unit_price < (0)::numeric),'OUT_OF_RANGE'::text,'The price must not be negative.'::text,'unit_price'::text), ((l.unit_price >= '1000000000000000'::numeric),'OUT_OF_RANGE'::text,'An amount must be less than 1,000,000,000,000,000.'::text,'unit_price'::text), (((l.tax_rate < (0)::numeric) OR (l.tax_rate > (100)::numeric)),'OUT_OF_RANGE'::text,'The tax rate is in percent, from 0 to 100.'::text,'tax_rate'::text), (((l.id IS NOT NULL) AND (l.nth > 1)),'NOT_UNIQUE'::text,'An earlier line has this id.'::text,'id'::text)) f(is_fault, code, message, field))
+   WHERE f.is_fault;
+END;
+grant execute on function erp.faults_of_lines(jsonb) to service_writer;
+comment on function erp.faults_of_lines(jsonb) is 'Returns what is wrong with the prices, tax rates and ids of lines, whatever they belong to: the line, and the parts of a user error.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_named_lines(lines mutation.upsert_row[], owner text)
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -30495,7 +30566,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT l.line,
              'NOT_EDITABLE'::text,
-             format('The order is %s: its lines cannot change.'::text, l.state) AS format,
+             format('The order is %s: its lines cannot change. Open it by orderReopen first.'::text, l.state) AS format,
              NULL::text[],
              jsonb_build_object('state', l.state) AS jsonb_build_object
             FROM line l
@@ -30963,7 +31034,21 @@ BEGIN ATOMIC
              'The warehouse has no such bin.'::text,
              ARRAY['line_items'::text, ((i.n - 1))::text, 'bin_location_code'::text] AS "array"
             FROM item i
-           WHERE (((i.g ->> 'bin_location_code'::text) IS NOT NULL) AND ((i.g ->> 'destination_bin_location_id'::text) IS NULL))) f(line, code, message, field);
+           WHERE (((i.g ->> 'bin_location_code'::text) IS NOT NULL) AND ((i.g ->> 'destination_bin_location_id'::text) IS NULL))
+         UNION ALL
+          SELECT i.line,
+             'NOT_FOUND'::text,
+             'The warehouse has no such container.'::text,
+             ARRAY['line_items'::text, ((i.n - 1))::text, 'stock_container_number'::text] AS "array"
+            FROM item i
+           WHERE (((i.g ->> 'stock_container_number'::text) IS NOT NULL) AND ((i.g ->> 'destination_stock_container_id'::text) IS NULL))
+         UNION ALL
+          SELECT i.line,
+             'INVALID'::text,
+             'Name either a bin or a container: a container knows its bin.'::text,
+             ARRAY['line_items'::text, ((i.n - 1))::text, 'stock_container_number'::text] AS "array"
+            FROM item i
+           WHERE (num_nonnulls((i.g ->> 'bin_location_code'::text), (i.g ->> 'stock_container_number'::text)) = 2)) f(line, code, message, field);
 END;
 grant execute on function erp.faults_of_receipts(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_receipts(mutation.upsert_row[]) is 'Returns what is wrong with rows of an import of goods receipts, before anything is booked.';
@@ -31050,6 +31135,45 @@ END;
 grant execute on function erp.faults_of_sales_channels(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_sales_channels(mutation.upsert_row[]) is 'Returns what is wrong with the lists and the payment method in rows of an upsert of sales channels.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_shipping_containers(lines erp.shipping_line[], places erp.shipping_place[], source_id uuid)
+ RETURNS TABLE(line integer, nth integer, code text, message text, field text[])
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT p.line,
+     p.nth,
+     'NOT_FOUND'::text,
+     'There is no such container.'::text,
+     '{place,stock_container_id}'::text[] AS text
+    FROM unnest(faults_of_shipping_containers.places) p(line, nth, warehouse_id, bin_location_id, quantity, batch_id, stock_container_id)
+   WHERE ((p.stock_container_id IS NOT NULL) AND (NOT (EXISTS ( SELECT
+            FROM erp.stock_container c
+           WHERE (c.id = p.stock_container_id)))))
+ UNION ALL
+  SELECT p.line,
+     p.nth,
+     'INVALID'::text,
+     'This place is not in the warehouse that is to ship.'::text,
+     '{place}'::text[]
+    FROM (unnest(faults_of_shipping_containers.places) p(line, nth, warehouse_id, bin_location_id, quantity, batch_id, stock_container_id)
+      JOIN erp.stock_container c ON ((c.id = p.stock_container_id)))
+   WHERE (c.warehouse_id IS DISTINCT FROM faults_of_shipping_containers.source_id)
+ UNION ALL
+  SELECT p.line,
+     p.nth,
+     'PICKED_FOR_ORDER'::text,
+     format('What is in container %s was picked for fulfillment order %s.'::text, c.number, f.number) AS format,
+     '{place,stock_container_id}'::text[]
+    FROM (((unnest(faults_of_shipping_containers.places) p(line, nth, warehouse_id, bin_location_id, quantity, batch_id, stock_container_id)
+      JOIN erp.stock_container c ON ((c.id = p.stock_container_id)))
+      JOIN erp.fulfillment_order f ON ((f.id = c.fulfillment_order_id)))
+      JOIN erp.fulfillment_order_line_item l ON ((l.id = (faults_of_shipping_containers.lines)[p.line].id)))
+   WHERE (f.id <> l.fulfillment_order_id);
+END;
+grant execute on function erp.faults_of_shipping_containers(erp.shipping_line[],erp.shipping_place[],uuid) to service_writer;
+comment on function erp.faults_of_shipping_containers(erp.shipping_line[],erp.shipping_place[],uuid) is 'Returns which containers a warehouse cannot take units of lines from, and why.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_stock_location_configurations(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -31096,24 +31220,32 @@ BEGIN ATOMIC
              'Name the place by its id or by codes.'::text,
              'place'::text
             FROM stock s
-           WHERE (((s.g ->> 'place'::text) IS NOT NULL) AND ((s.g ->> 'warehouse_code'::text) IS NOT NULL))
+           WHERE (((s.g ->> 'place'::text) IS NOT NULL) AND (num_nonnulls((s.g ->> 'warehouse_code'::text), (s.g ->> 'stock_container_number'::text)) > 0))
+         UNION ALL
+          SELECT s.line,
+             'INVALID'::text,
+             'Name either a bin or a container: a container knows its bin.'::text,
+             'stock_container_number'::text
+            FROM stock s
+           WHERE (num_nonnulls((s.g ->> 'bin_location_code'::text), (s.g ->> 'stock_container_number'::text)) = 2)
          UNION ALL
           SELECT s.line,
              'REQUIRED'::text,
-             'A row needs a place: an id, or the code of a warehouse.'::text,
+             'A row needs a place: an id, the number of a container, or the code of a warehouse.'::text,
              'place'::text
             FROM stock s
-           WHERE ((s.places = 0) AND ((s.g ->> 'warehouse_code'::text) IS NULL))
+           WHERE ((s.places = 0) AND (num_nonnulls((s.g ->> 'warehouse_code'::text), (s.g ->> 'stock_container_number'::text)) = 0))
          UNION ALL
           SELECT s.line,
              'NOT_FOUND'::text,
              'There is no such place.'::text,
                  CASE
+                     WHEN ((s.g ->> 'stock_container_number'::text) IS NOT NULL) THEN 'stock_container_number'::text
                      WHEN ((s.g ->> 'bin_location_code'::text) IS NULL) THEN 'warehouse_code'::text
                      ELSE 'bin_location_code'::text
                  END AS "case"
             FROM stock s
-           WHERE ((s.places = 0) AND ((s.g ->> 'warehouse_code'::text) IS NOT NULL))
+           WHERE ((s.places = 0) AND (num_nonnulls((s.g ->> 'warehouse_code'::text), (s.g ->> 'stock_container_number'::text)) > 0))
          UNION ALL
           SELECT s.line,
              'NOT_FOUND'::text,
@@ -31155,7 +31287,7 @@ BEGIN ATOMIC
              'An earlier row counts the same stock.'::text,
              'quantity'::text
             FROM stock s
-           WHERE (((s.g ->> 'quantity'::text) IS NOT NULL) AND (s.nth_there > 1))) f(line, code, message, field);
+           WHERE (((s.g ->> 'quantity'::text) IS NOT NULL) AND (s.nth_there > 1) AND (s.places = 1))) f(line, code, message, field);
 END;
 grant execute on function erp.faults_of_stocks(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_stocks(mutation.upsert_row[]) is 'Returns what is wrong with rows of an import of stock, before anything is booked.';
@@ -31275,11 +31407,20 @@ begin
       'destination_bin_location_id'
     from unnest(lines) with ordinality l where l.destination_bin_location_id is not null and not exists (
       select from erp.bin_location b
-      where b.id = l.destination_bin_location_id and b.warehouse_id = target.warehouse_id);
+      where b.id = l.destination_bin_location_id and b.warehouse_id = target.warehouse_id)
+    union all
+    select l.ordinality, 'INVALID', case when l.destination_bin_location_id is null
+        then 'The warehouse of the receipt has no such container.'
+        else 'Name either a bin or a container: a container knows its bin.' end,
+      'destination_stock_container_id'
+    from unnest(lines) with ordinality l where l.destination_stock_container_id is not null
+      and (l.destination_bin_location_id is not null or not exists (
+        select from erp.stock_container c
+        where c.id = l.destination_stock_container_id and c.warehouse_id = target.warehouse_id));
 end
 $function$;
 grant execute on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
-comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'Returns what is wrong with the batches, serial numbers, return orders and bins that lines of a goods receipt name.';
+comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'Returns what is wrong with the batches, serial numbers, return orders, bins and containers that lines of a goods receipt name.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_tracking(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -31836,6 +31977,10 @@ begin
   )) order by o.id for no key update;
   perform ledger.lock(array(
     select (l ->> 'product_id')::uuid
+    from unnest(rows) x cross join jsonb_array_elements(nullif(x.wanted -> 'line_items', 'null')) l
+    where x.errors is null
+  ), stock_container_ids => array(
+    select (l ->> 'destination_stock_container_id')::uuid
     from unnest(rows) x cross join jsonb_array_elements(nullif(x.wanted -> 'line_items', 'null')) l
     where x.errors is null
   ));
@@ -33096,12 +33241,15 @@ begin
     left join lateral (
       select p.quantity, coalesce(outcomes[p.line],
         case when s.state <> 'sellable' then 'quarantine' else 'restock' end) as outcome
-      from unnest(placements) p cross join lateral erp.placed_state(p.bin_location_id, x.batch_id) s
+      from unnest(placements) p
+      cross join lateral ledger.site(null, p.bin_location_id, p.stock_container_id) t
+      cross join lateral erp.placed_state(t.bin_location_id, x.batch_id) s
       where p.goods_receipt_line_item_id = x.id
       union all
       select x.quantity - x.planned_disposal_quantity,
         case when s.state <> 'sellable' then 'quarantine' else 'restock' end
-      from erp.placed_state(case d.type when 'bin_location' then d.place::uuid end, x.batch_id) s
+      from ledger.site_of(d.type, d.place) t
+      cross join lateral erp.placed_state(t.bin_location_id, x.batch_id) s
       where not exists (select from unnest(placements) p where p.goods_receipt_line_item_id = x.id)
     ) u on true
     where x.goods_receipt_id = receipt.id and x.quantity > 0 and x.return_order_line_item_id is not null
@@ -33609,6 +33757,11 @@ declare
 begin
   if present.state = 'OnHold' then
     perform mutation.refuse('ON_HOLD', 'The fulfillment order is on hold. Release the hold first.', '{id}');
+  elsif present.state = 'InProgress' then
+    perform mutation.refuse('INVALID_STATE_TRANSITION', 'Work on the fulfillment order has begun. Cancel it '
+      'by fulfillmentOrderCancel, and assign its open units by fulfillmentOrderCreate.', null,
+      jsonb_build_object('state', present.state,
+        'allowedActions', erp.allowed_actions('fulfillment_order', present.state)));
   end if;
   perform erp.next_state('fulfillment_order', action, present.state);
   return present;
@@ -35287,12 +35440,11 @@ begin
     select row (mutation.path('lines', l.ordinality) || case when p.line is null then '{quantity}'::text[]
       else mutation.path('places', p.nth, 'quantity') end, l.id, a.product_id, null,
         coalesce(p.quantity, l.quantity),
-      case
-        when p.warehouse_id is not null then 'warehouse'
-        when p.bin_location_id is not null then 'bin_location' end,
-      coalesce(p.warehouse_id, p.bin_location_id)::text, p.batch_id)::ledger.pick
+      case when p.line is not null then t.type end, t.place, p.batch_id)::ledger.pick
     from unnest(lines) with ordinality l join erp.fulfillment_order_line_item a on a.id = l.id
-    left join unnest(places) p on p.line = l.ordinality order by l.ordinality, p.nth
+    left join unnest(places) p on p.line = l.ordinality
+    cross join lateral ledger.place_of(p.warehouse_id, p.bin_location_id, p.stock_container_id) t
+    order by l.ordinality, p.nth
   );
 end
 $function$;
@@ -35403,7 +35555,7 @@ begin
     if not found then
       perform mutation.refuse('INSUFFICIENT_STOCK',
         'The default warehouse does not ship units whose shipping was cancelled there, '
-        'and no other warehouse has all of them.', '{order_id}',
+        'and no other warehouse has all of them. Name a warehouse to ship them from there.', '{order_id}',
         jsonb_build_object('requested', (select sum(c.quantity) from unnest(called_off) c)));
     end if;
   end if;
@@ -35547,6 +35699,14 @@ END;
 grant execute on function erp.priced_refunds(erp.return_order,erp.refunded_line[]) to service_writer;
 comment on function erp.priced_refunds(erp.return_order,erp.refunded_line[]) is 'Returns refunds with their amounts: by default the price that the customer paid for the units, or for another charge what is left of it.';
 
+CREATE OR REPLACE FUNCTION erp.prices_with_codes(prices jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (jsonb_populate_recordset(NULL::erp.price, prices_with_codes.prices) p(currency_id, net, gross, linked) JOIN erp.currency c ON ((c.id = p.currency_id))));
+grant execute on function erp.prices_with_codes(jsonb) to service_api;
+comment on function erp.prices_with_codes(jsonb) is 'Returns prices with the codes of their currencies instead of ids, in the form that upserts take.';
+
 CREATE OR REPLACE FUNCTION erp.put_away_drafts(receipt erp.goods_receipt, placements erp.placement[], outcomes text[])
  RETURNS ledger.draft[]
  LANGUAGE sql
@@ -35567,9 +35727,9 @@ BEGIN ATOMIC
                              ELSE t.place
                          END AS place,
                      p.line AS "position"
-                    FROM ((unnest(put_away_drafts.placements) p(line, goods_receipt_line_item_id, warehouse_id, bin_location_id, quantity)
+                    FROM ((unnest(put_away_drafts.placements) p(line, goods_receipt_line_item_id, warehouse_id, bin_location_id, quantity, stock_container_id)
                       JOIN erp.goods_receipt_line_item l ON ((l.id = p.goods_receipt_line_item_id)))
-                      CROSS JOIN LATERAL ledger.place_of(p.warehouse_id, p.bin_location_id) t(type, place))
+                      CROSS JOIN LATERAL ledger.place_of(p.warehouse_id, p.bin_location_id, p.stock_container_id) t(type, place))
                  UNION ALL
                   SELECT l.id,
                      l.product_id,
@@ -35581,7 +35741,7 @@ BEGIN ATOMIC
                     FROM (erp.goods_receipt_line_item l
                       CROSS JOIN LATERAL erp.put_away_place(put_away_drafts.receipt, l.*) t(type, place))
                    WHERE ((l.goods_receipt_id = (put_away_drafts.receipt).id) AND (l.quantity > l.planned_disposal_quantity) AND (NOT (EXISTS ( SELECT
-                            FROM unnest(put_away_drafts.placements) p(line, goods_receipt_line_item_id, warehouse_id, bin_location_id, quantity)
+                            FROM unnest(put_away_drafts.placements) p(line, goods_receipt_line_item_id, warehouse_id, bin_location_id, quantity, stock_container_id)
                            WHERE (p.goods_receipt_line_item_id = l.id)))))
                  UNION ALL
                   SELECT l.id,
@@ -35622,17 +35782,21 @@ CREATE OR REPLACE FUNCTION erp.put_away_place(receipt erp.goods_receipt, line er
 BEGIN ATOMIC
  SELECT p.type,
      p.place
-    FROM (( SELECT COALESCE((put_away_place.line).destination_bin_location_id, ( SELECT c.default_bin_location_id
-                    FROM erp.product_warehouse_configuration c
-                   WHERE ((c.product_id = (put_away_place.line).product_id) AND (c.warehouse_id = (put_away_place.receipt).warehouse_id)))) AS bin) b
+    FROM (( SELECT
+                 CASE
+                     WHEN ((put_away_place.line).destination_stock_container_id IS NULL) THEN COALESCE((put_away_place.line).destination_bin_location_id, ( SELECT c.default_bin_location_id
+                        FROM erp.product_warehouse_configuration c
+                       WHERE ((c.product_id = (put_away_place.line).product_id) AND (c.warehouse_id = (put_away_place.receipt).warehouse_id))))
+                     ELSE NULL::uuid
+                 END AS bin) b
       CROSS JOIN LATERAL ledger.place_of(
          CASE
              WHEN (b.bin IS NULL) THEN (put_away_place.receipt).warehouse_id
              ELSE NULL::uuid
-         END, b.bin) p(type, place));
+         END, b.bin, (put_away_place.line).destination_stock_container_id) p(type, place));
 END;
 grant execute on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) to service_writer;
-comment on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) is 'Returns the default place where a line is put away: its own bin, otherwise the usual bin of the product in the warehouse, otherwise the warehouse. Units of lines with a negative quantity are taken from there.';
+comment on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) is 'Returns the default place where a line is put away: its own container or bin, otherwise the usual bin of the product in the warehouse, otherwise the warehouse. Units of lines with a negative quantity are taken from there.';
 
 CREATE OR REPLACE FUNCTION erp.queue_label_work()
  RETURNS trigger
@@ -35720,7 +35884,9 @@ BEGIN ATOMIC
                     FROM erp.supplier_order o
                    WHERE (o.number = (l.line ->> 'supplier_order_number'::text))), 'destination_bin_location_id', ( SELECT b.id
                     FROM erp.bin_location b
-                   WHERE ((b.warehouse_id = w.id) AND (b.code = (l.line ->> 'bin_location_code'::text)))))) ORDER BY l.n) AS jsonb_agg
+                   WHERE ((b.warehouse_id = w.id) AND (b.code = (l.line ->> 'bin_location_code'::text)))), 'destination_stock_container_id', ( SELECT c.id
+                    FROM erp.stock_container c
+                   WHERE ((c.warehouse_id = w.id) AND (c.number = (l.line ->> 'stock_container_number'::text)))))) ORDER BY l.n) AS jsonb_agg
             FROM jsonb_array_elements(NULLIF((receipt_row.given -> 'line_items'::text), 'null'::jsonb)) WITH ORDINALITY l(line, n))) AS jsonb_build_object
     FROM ( SELECT COALESCE(((receipt_row.given ->> 'warehouse_id'::text))::uuid, ( SELECT x.id
                     FROM erp.warehouse x
@@ -36959,12 +37125,8 @@ AS $function$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(
-    mutation.user_error(
-      e.code, e.message, mutation.path('lines', e.line) || mutation.path('places', e.nth) || e.field
-    ) order by e.line,
-    e.nth
-  )
+  select jsonb_agg(mutation.user_error(e.code, e.message,
+    mutation.path('lines', e.line) || mutation.path('places', e.nth) || e.field) order by e.line, e.nth)
   into errors
   from (
     select p.line, p.nth, 'NOT_FOUND', 'There is no such warehouse.', '{place,warehouse_id}'::text[]
@@ -36975,6 +37137,9 @@ begin
     from unnest(places) p
     where p.bin_location_id is not null
       and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
+    union all
+    select f.line, f.nth, f.code, f.message, f.field
+    from erp.faults_of_shipping_containers(lines, places, source_id) f
     union all
     select p.line, p.nth, 'INVALID', 'This place is not in the warehouse that is to ship.', '{place}'
     from unnest(places) p
@@ -36998,7 +37163,8 @@ begin
     join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
     where b.product_id <> l.product_id
     union all
-    select p.line, p.nth, 'BATCH_HELD', format('Batch %s is on hold.', b.number), '{batch_id}'
+    select p.line, p.nth, 'BATCH_HELD', format('Batch %s is on hold. Name another one, or release it by '
+      'batchRelease.', b.number), '{batch_id}'
     from unnest(places) p
     join erp.batch b on b.id = p.batch_id
     join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
@@ -37006,10 +37172,12 @@ begin
     union all
     select p.line, p.nth, 'BIN_NOT_SELLABLE', format('The units in bin %s are %s.', b.code,
       case b.stock_state when 'damaged' then 'damaged' else 'in quality control' end), '{place}'
-    from unnest(places) p join erp.bin_location b on b.id = p.bin_location_id
+    from unnest(places) p
+    cross join lateral ledger.site(null, p.bin_location_id, p.stock_container_id) t
+    join erp.bin_location b on b.id = t.bin_location_id
     where b.stock_state <> 'sellable' and b.warehouse_id = source_id
     union all
-    select p.line, p.nth, 'BATCH_EXPIRED', format('Batch %s was best before %s.', b.number,
+    select p.line, p.nth, 'BATCH_EXPIRED', format('Batch %s was best before %s. Name another one.', b.number,
       b.best_before_date), '{batch_id}'
     from unnest(places) p
     join erp.batch b on b.id = p.batch_id
@@ -37020,7 +37188,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) to service_writer;
-comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that a warehouse cannot take units of lines from. Batches that are short of the promised shelf life may be named. User errors NOT_FOUND, INVALID, BATCH_MISMATCH, BATCH_HELD, BIN_NOT_SELLABLE, BATCH_EXPIRED.';
+comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that a warehouse cannot take units of lines from. Batches that are short of the promised shelf life may be named. User errors NOT_FOUND, INVALID, BATCH_MISMATCH, BATCH_HELD, BIN_NOT_SELLABLE, BATCH_EXPIRED, PICKED_FOR_ORDER.';
 
 CREATE OR REPLACE FUNCTION erp.require_receipts_of_supplier(supplier_order_id uuid, supplier_id uuid)
  RETURNS void
@@ -37256,9 +37424,9 @@ begin
     ) l
     where l.nth > 1
     union all
-    select p.line, 'INVALID', 'Name either a warehouse or a bin.',
+    select p.line, 'INVALID', 'Name either a warehouse, a bin or a container.',
       mutation.path('places', p.nth, 'place')
-    from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
+    from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id, p.stock_container_id) <> 1
     union all
     select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.',
       mutation.path('places', p.nth, 'quantity')
@@ -37386,7 +37554,8 @@ begin
     select row (l.id, l.product_id, l.quantity, coalesce(l.batch_id, b.id), l.batch_number,
       coalesce(o.id, s.id),
       coalesce(o.supplier_order_id, l.supplier_order_id), l.return_order_id, l.unit_price, l.tax_rate,
-      l.planned_disposal_quantity, l.destination_bin_location_id)::erp.goods_receipt_line
+      l.planned_disposal_quantity, l.destination_bin_location_id,
+      l.destination_stock_container_id)::erp.goods_receipt_line
     from unnest(lines) with ordinality l
     left join erp.batch b on b.product_id = l.product_id and b.number = l.batch_number
     left join lateral (
@@ -37424,6 +37593,13 @@ begin
     perform mutation.refuse('NOT_EDITABLE', 'Another program made the label. Request a new one.', '{id}');
   elsif present.cancellation_requested_at is not null then
     perform mutation.refuse('NOT_EDITABLE', 'The label is being cancelled. Request a new one.', '{id}');
+  elsif present.type = 'outgoing' and (
+    exists (select from erp.fulfillment_order f
+      where f.id = present.fulfillment_order_id and f.state = 'Cancelled')
+    or exists (select from erp.sales_order o where o.id = present.order_id and o.state = 'cancelled')
+  ) then
+    perform mutation.refuse('NOT_EDITABLE', 'What the label is for is cancelled, so nothing is shipped. '
+      'Request a label for another fulfillment order.', '{id}');
   end if;
   perform erp.require_unlabelled_parcel(present, '{id}');
   update erp.shipping_label l set state = wanted where l.id = present.id;
@@ -37745,14 +37921,14 @@ begin
   insert into erp.goods_receipt_line_item as i (id, goods_receipt_id, product_id, batch_id, return_order_id,
     return_order_line_item_id, supplier_order_id,
     supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price,
-      tax_rate)
+      tax_rate, destination_stock_container_id)
   select ids[l.ordinality], target.id, l.product_id, l.batch_id,
     coalesce(r.return_order_id, l.return_order_id), r.id, l.supplier_order_id,
     l.supplier_order_line_item_id,
     l.destination_bin_location_id, l.quantity, coalesce(l.planned_disposal_quantity, 0),
     coalesce(l.unit_price,
       case when s.id is not null then erp.price_on_receipt(target, s.id, l.tax_rate) end),
-    coalesce(l.tax_rate, s.tax_rate, p.tax_rate)
+    coalesce(l.tax_rate, s.tax_rate, p.tax_rate), l.destination_stock_container_id
   from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
   left join erp.supplier_order_line_item s on s.id = l.supplier_order_line_item_id
   -- A line may name the line of a return in place of the return
@@ -37764,7 +37940,8 @@ begin
     return_order_line_item_id = excluded.return_order_line_item_id,
     supplier_order_id = excluded.supplier_order_id,
       supplier_order_line_item_id = excluded.supplier_order_line_item_id,
-    destination_bin_location_id = excluded.destination_bin_location_id, quantity = excluded.quantity,
+    destination_bin_location_id = excluded.destination_bin_location_id,
+    destination_stock_container_id = excluded.destination_stock_container_id, quantity = excluded.quantity,
     planned_disposal_quantity = excluded.planned_disposal_quantity, unit_price = excluded.unit_price,
       tax_rate = excluded.tax_rate;
 
@@ -37942,20 +38119,7 @@ begin
     from unnest(lines) with ordinality l where not exists (
       select from erp.goods_receipt_line_item i where i.id = l.id and i.goods_receipt_id = present.id)
     union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (
-      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
-      from unnest(lines) with ordinality i
-    ) l where l.nth > 1
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
-    from unnest(lines) with ordinality l where l.unit_price < 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'An amount must be less than 1,000,000,000,000,000.', 'unit_price'
-    from unnest(lines) with ordinality l where l.unit_price >= 1e15
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
-    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
+    select f.line, f.code, f.message, f.field from erp.faults_of_lines(to_jsonb(lines)) f
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
   update erp.goods_receipt_line_item i
@@ -38335,9 +38499,11 @@ begin
   added as (
     insert into erp.goods_receipt_line_item (id, goods_receipt_id, product_id, batch_id, return_order_id,
       supplier_order_id,
-      supplier_order_line_item_id, destination_bin_location_id, quantity, unit_price, tax_rate)
+      supplier_order_line_item_id, destination_bin_location_id, quantity, unit_price, tax_rate,
+      destination_stock_container_id)
     select p.id, l.goods_receipt_id, l.product_id, l.batch_id, l.return_order_id, p.supplier_order_id,
-      p.supplier_order_line_item_id, l.destination_bin_location_id, p.quantity, l.unit_price, l.tax_rate
+      p.supplier_order_line_item_id, l.destination_bin_location_id, p.quantity, l.unit_price, l.tax_rate,
+      l.destination_stock_container_id
     from unnest(parts) p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
     where p.nth > 1 order by p.id
   )
@@ -38353,7 +38519,7 @@ begin
 end
 $function$;
 grant execute on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) to service_writer;
-comment on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, and no more than was open of it. The rest becomes a line without an order, with the same product, batch, price and bin. Nothing is to be thrown away any more; totals stay the same. Warnings SURPLUS, ORDER_CANCELLED.';
+comment on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, and no more than was open of it. The rest becomes a line without an order, with the same product, batch, price and place. Nothing is to be thrown away any more; totals stay the same. Warnings SURPLUS, ORDER_CANCELLED.';
 
 CREATE OR REPLACE FUNCTION erp.settle_shipping_label(label_id uuid, lease_ends_at timestamp with time zone, outcome text, answer jsonb, content bytea)
  RETURNS boolean
@@ -38688,11 +38854,13 @@ CREATE OR REPLACE FUNCTION erp.stock_row(given jsonb)
 BEGIN ATOMIC
  SELECT jsonb_build_object('product_id', p.id, 'quantity', COALESCE((stock_row.given -> 'quantity'::text), (stock_row.given -> 'delta'::text)), 'source_warehouse_id', COALESCE((stock_row.given #>> '{place,warehouse_id}'::text[]),
          CASE
-             WHEN ((stock_row.given ->> 'bin_location_code'::text) IS NULL) THEN (w.id)::text
+             WHEN (((stock_row.given ->> 'bin_location_code'::text) IS NULL) AND ((stock_row.given ->> 'stock_container_number'::text) IS NULL)) THEN (w.id)::text
              ELSE NULL::text
          END), 'source_bin_location_id', COALESCE((stock_row.given #>> '{place,bin_location_id}'::text[]), ( SELECT (b.id)::text AS id
             FROM erp.bin_location b
-           WHERE ((b.warehouse_id = w.id) AND (b.code = (stock_row.given ->> 'bin_location_code'::text))))), 'source_stock_container_id', (stock_row.given #>> '{place,stock_container_id}'::text[]), 'batch_id', COALESCE((stock_row.given ->> 'batch_id'::text), ( SELECT (b.id)::text AS id
+           WHERE ((b.warehouse_id = w.id) AND (b.code = (stock_row.given ->> 'bin_location_code'::text))))), 'source_stock_container_id', COALESCE((stock_row.given #>> '{place,stock_container_id}'::text[]), ( SELECT (c.id)::text AS id
+            FROM erp.stock_container c
+           WHERE ((c.number = (stock_row.given ->> 'stock_container_number'::text)) AND ((c.warehouse_id = w.id) OR ((stock_row.given ->> 'warehouse_code'::text) IS NULL))))), 'batch_id', COALESCE((stock_row.given ->> 'batch_id'::text), ( SELECT (b.id)::text AS id
             FROM erp.batch b
            WHERE ((b.product_id = p.id) AND (b.number = (stock_row.given ->> 'batch_number'::text))))), 'counted_at', (stock_row.given ->> 'counted_at'::text)) AS jsonb_build_object
     FROM (( SELECT
@@ -39411,9 +39579,11 @@ begin
   end if;
   if wanted.warehouse_id <> present.warehouse_id and exists (
     select from erp.goods_receipt_line_item i
-    where i.goods_receipt_id = present.id and i.destination_bin_location_id is not null
+    where i.goods_receipt_id = present.id
+      and num_nonnulls(i.destination_bin_location_id, i.destination_stock_container_id) > 0
   ) then
-    perform mutation.refuse('INVALID', 'Lines name bins of the present warehouse.', '{warehouse_id}');
+    perform mutation.refuse('INVALID', 'Lines name bins or containers of the present warehouse.',
+      '{warehouse_id}');
   end if;
   if changes ? 'currency_factor' or wanted.currency_id is distinct from present.currency_id then
     wanted := erp.with_currency_factor(wanted, (changes ->> 'currency_factor')::numeric);
@@ -40766,6 +40936,42 @@ end
 $function$;
 grant execute on function erp.warn_of_purchase(uuid,text,bigint[]) to service_writer;
 comment on function erp.warn_of_purchase(uuid,text,bigint[]) is 'Warns about a supplier order: quantities that its supplier does not sell, and less than its minimum order value, in the currency of the supplier. Takes the list of the input that has the lines, and which of them they are if not all in order. Returns the id of the order. Warnings PURCHASE_QUANTITY, MINIMUM_ORDER_VALUE.';
+
+CREATE OR REPLACE FUNCTION erp.warn_of_quoted_order("order" uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform mutation.warn((
+    with line as (
+      select l.id, l.label, l.position, l.product_id from erp.sales_order_line_item l
+      where l.order_id = warn_of_quoted_order."order" and l.type = 'product'
+    )
+    select jsonb_agg(mutation.user_error(w.code, w.message, '{id}', w.details) order by w.nth, w.id)
+    from (
+      select l.position, l.id, 'PRODUCT_DELETED', format('The product of line %s is gone: no stock is '
+        'reserved or booked for it. Give the line another product by ordersUpsert.', l.label),
+        jsonb_build_object('orderLineItemId', 'gid://service/OrderLineItem/' || l.id)
+      from line l where l.product_id is null
+      union all
+      select l.position, l.id, 'PRODUCT_HAS_VARIANTS', format('Product %s only stands for its variants: '
+        'its stock cannot be sold. Give the line one of them by ordersUpsert.', p.product_number),
+        jsonb_build_object('orderLineItemId', 'gid://service/OrderLineItem/' || l.id,
+          'productId', 'gid://service/Product/' || p.id)
+      from line l join erp.product p on p.id = l.product_id
+      where p.id = any (erp.those_with_variants(array(select x.product_id from line x)))
+      union all
+      select 0, c.id, 'CUSTOMER_ANONYMIZED', 'The customer was anonymized, and so were the addresses of the '
+        'quote. Name the customer and the addresses by ordersUpsert before the order is shipped.',
+        jsonb_build_object('customerId', 'gid://service/Customer/' || c.id)
+      from erp.sales_order o join erp.customer c on c.id = o.customer_id
+      where o.id = warn_of_quoted_order."order" and c.email = c.id || '@anonymized.invalid'
+    ) w (nth, id, code, message, details)));
+end
+$function$;
+grant execute on function erp.warn_of_quoted_order(uuid) to service_writer;
+comment on function erp.warn_of_quoted_order(uuid) is 'Warns about what has happened to the products and the customer of a quote that becomes an order. Warnings PRODUCT_DELETED, PRODUCT_HAS_VARIANTS, CUSTOMER_ANONYMIZED.';
 
 CREATE OR REPLACE FUNCTION erp.warn_of_unplanned(picks ledger.pick[], units ledger.pick[])
  RETURNS void
@@ -46376,7 +46582,9 @@ begin
     perform ledger.write_batches(drafts, written.movement_ids);
     perform ledger.carry_counts(w.stock_ids, w.batch_id) from ledger.write_batch_figures(legs) w;
   end if;
-  perform ledger.warn_of_picks(drafts);
+  if seen.are_picked then
+    perform ledger.warn_of_picks(drafts);
+  end if;
   return row (written.movement_ids, array(
     select c.stock_id from unnest(seen.changes) c where c.place_type <> 'special_stock_location'
   ))::ledger.booked;
@@ -46827,7 +47035,7 @@ END;
 grant execute on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) to service_booker;
 comment on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) is 'Returns how much a booking, and the changes that accompany it, change the figures of each product: by warehouse, and without a warehouse.';
 
-CREATE OR REPLACE FUNCTION ledger.check_containers(places ledger.named_place[])
+CREATE OR REPLACE FUNCTION ledger.check_containers(places ledger.named_place[], list text DEFAULT 'lines'::text)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -46842,11 +47050,11 @@ begin
   select jsonb_agg(
     case when c.fulfillment_order_id is not null then mutation.user_error('PICKED_FOR_ORDER',
       format('What is in container %s was picked for fulfillment order %s.', c.number, f.number),
-      mutation.path('lines', p.line) || array[p.name, 'stock_container_id'], jsonb_build_object(
+      mutation.path(list, p.line) || array[p.name, 'stock_container_id'], jsonb_build_object(
         'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || f.id, 'number', f.number))
     else mutation.user_error('INVALID',
       format('Container %s is in no warehouse: it can only be emptied, by stockTransfer.', c.number),
-      mutation.path('lines', p.line) || array[p.name, 'stock_container_id']) end
+      mutation.path(list, p.line) || array[p.name, 'stock_container_id']) end
     order by p.line, p.name)
   into errors
   from unnest(places) p join erp.stock_container c on c.id = p.stock_container_id
@@ -46855,8 +47063,9 @@ begin
   perform mutation.refuse(errors);
 end
 $function$;
-grant execute on function ledger.check_containers(ledger.named_place[]) to service_ledger;
-comment on function ledger.check_containers(ledger.named_place[]) is 'Refuses containers of a mutation of stock: those with units that are picked for a fulfillment order, and those in no warehouse, which can only be emptied. The containers are locked. User errors PICKED_FOR_ORDER, INVALID.';
+grant execute on function ledger.check_containers(ledger.named_place[],text) to service_ledger;
+grant execute on function ledger.check_containers(ledger.named_place[],text) to service_writer;
+comment on function ledger.check_containers(ledger.named_place[],text) is 'Refuses containers of a mutation of stock: those with units that are picked for a fulfillment order, and those in no warehouse, which can only be emptied. The containers are locked. The text is the name of the list in the input. User errors PICKED_FOR_ORDER, INVALID.';
 
 CREATE OR REPLACE FUNCTION ledger.check_expectations(lines ledger.line[])
  RETURNS void
@@ -46939,13 +47148,18 @@ CREATE OR REPLACE FUNCTION ledger.check_process(process text, uses text[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  present constant text[] := (select t.uses from ledger.process_type t where t.technical_name = process);
-  missing constant text := (
-    select u.use from unnest(uses) with ordinality u (use, nth) where u.use <> all (coalesce(present, '{}'))
-    order by u.nth limit 1);
+  present text[];
+  missing text;
   fitting text[];
 begin
-  if process is null or missing is null then
+  if process is null then
+    return;
+  end if;
+  select t.uses into present from ledger.process_type t where t.technical_name = process;
+  missing := (
+    select u.use from unnest(uses) with ordinality u (use, nth) where u.use <> all (coalesce(present, '{}'))
+    order by u.nth limit 1);
+  if missing is null then
     return;
   end if;
   fitting := array(
@@ -47626,7 +47840,7 @@ END;
 grant execute on function ledger.epcis_transactions(text,uuid,uuid,uuid,uuid,uuid,uuid) to service_api;
 comment on function ledger.epcis_transactions(text,uuid,uuid,uuid,uuid,uuid,uuid) is 'Returns the documents behind a movement as business transactions of EPCIS, numbered by the party of this GLN. These are purchase order (po), receipt (recadv), order (poc) and fulfillment (desadv).';
 
-CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT recounted uuid[])
+CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT are_picked boolean, OUT recounted uuid[])
  RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -47639,10 +47853,12 @@ begin
       or w.id is not null and g.comes and exists (select from erp.product v where v.parent_id = g.product_id)
       or g.leaves and g.place_type <> 'special_stock_location' and (s.id is null or s.quantity + g.change < 0
         or exists (select from ledger.batch_stock b where b.stock_id = s.id))),
+    bool_or(g.leaves and g.place_type <> 'special_stock_location' and exists (
+      select from erp.pick_list_line k where k.product_id = g.product_id and k.state = 'open')),
     array_agg(s.id) filter (where g.has_moved and g.place_type <> 'special_stock_location' and exists (
       select from ledger.stock_count c where c.stock_id = s.id and c.counted_at >= g.moved_at
         and c.batch_id is null and c.difference is not null))
-  into changes, needs_care, recounted
+  into changes, needs_care, are_picked, recounted
   from (
     select l.product_id, l.place_type, l.place, sum(l.change) as change, min(l.position) as position,
       coalesce(sum(l.change) filter (where l.batch_id is not null
@@ -47663,7 +47879,7 @@ begin
 end
 $function$;
 grant execute on function ledger.examine(ledger.leg[]) to service_ledger;
-comment on function ledger.examine(ledger.leg[]) is 'Returns the changes that legs of movements make, one for each product and place. The result needs_care says that they may have to be refused or warned about. That is rare: batches or variants are involved, or a place has too little. The result recounted is stock with a known count after the moment of a leg. The products are locked. Callers must be marked by api_meta.plan_by_index.';
+comment on function ledger.examine(ledger.leg[]) is 'Returns the changes that legs of movements make, one for each product and place. The result needs_care says that they may have to be refused or warned about. That is rare: batches or variants are involved, or a place has too little. The result are_picked says that pick lists wait for some of the products that leave. The result recounted is stock with a known count after the moment of a leg. The products are locked. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.expected_units(product_id uuid, warehouse_id uuid, day date)
  RETURNS integer
@@ -47824,7 +48040,10 @@ CREATE OR REPLACE FUNCTION ledger.free_containers()
  SET enable_seqscan TO 'off'
 AS $function$
 begin
-  update erp.stock_container c set fulfillment_order_id = null where c.fulfillment_order_id = new.id;
+  -- Usually there are none, and an update of nothing would call the triggers of its statement
+  if exists (select from erp.stock_container c where c.fulfillment_order_id = new.id) then
+    update erp.stock_container c set fulfillment_order_id = null where c.fulfillment_order_id = new.id;
+  end if;
   return null;
 end
 $function$;
@@ -49148,6 +49367,7 @@ BEGIN ATOMIC
       CROSS JOIN LATERAL ledger.place_columns(d.destination_type, d.destination) t(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_place));
 END;
 grant execute on function ledger.lock_places(ledger.draft[]) to service_ledger;
+grant execute on function ledger.lock_places(ledger.draft[]) to service_writer;
 comment on function ledger.lock_places(ledger.draft[]) is 'Takes the locks of ledger.lock for the products and places of movements to be booked.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_promises(order_id uuid)
@@ -49670,13 +49890,6 @@ CREATE OR REPLACE FUNCTION ledger.own_picks(picks ledger.pick[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Usually nothing was picked before
-  if not exists (
-    select from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-    join erp.stock_container c on c.fulfillment_order_id = l.fulfillment_order_id where p.place is null
-  ) then
-    return '{}';
-  end if;
   -- Two rulers, as in ledger.pick_units
   return array(
     with wanted as (
@@ -49724,81 +49937,78 @@ $function$;
 grant execute on function ledger.own_picks(ledger.pick[]) to service_ledger;
 comment on function ledger.own_picks(ledger.pick[]) is 'Returns units of picks without a place that were picked for their fulfillment order before: they lie in its containers. Units that are not sellable, of held or of expired batches are left out.';
 
-CREATE OR REPLACE FUNCTION ledger.pick_units(picks ledger.pick[])
+CREATE OR REPLACE FUNCTION ledger.pick_units(picks ledger.pick[], only_bin uuid DEFAULT NULL::uuid, only_batch uuid DEFAULT NULL::uuid)
  RETURNS ledger.pick[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  own constant ledger.pick[] := ledger.own_picks(picks);
+  products uuid[];
+  warehouses uuid[];
+  own ledger.pick[] := '{}';
+  are_promised boolean;
 begin
+  select array_agg(p.product_id), array_agg(p.warehouse_id), bool_or(exists (
+    select from erp.stock_reservation r where r.product_id = p.product_id and r.open_quantity > 0
+      and num_nonnulls(r.bin_location_id, r.batch_id) > 0))
+  into products, warehouses, are_promised
+  from unnest(picks) p where p.place is null and p.product_id is not null;
+  -- Rarely was something picked or promised for these lines
+  if num_nonnulls(only_bin, only_batch) = 0 and exists (
+    select from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
+    where exists (select from erp.stock_container c where c.fulfillment_order_id = l.fulfillment_order_id)
+      or exists (select from erp.stock_reservation r
+        where r.order_line_item_id = l.destination_order_line_item_id)
+  ) then
+    own := ledger.own_picks(picks);
+    own := own || ledger.promised_picks(picks, own);
+  end if;
   -- Wanted and stored units form two rulers, side by side. Where both overlap, units go to that line.
   return own || array(
     with wanted as (
       select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, q.quantity,
         sum(q.quantity) over (partition by p.product_id, p.warehouse_id order by p.ordinality) as upto
       from unnest(picks) with ordinality p
-      cross join lateral (select p.quantity - coalesce(sum(o.quantity), 0)::integer as quantity
-        from unnest(own) o where o.line_id = p.line_id) q
+      cross join lateral (select p.quantity - case when own = '{}' then 0 else coalesce((
+        select sum(o.quantity) from unnest(own) o where o.line_id = p.line_id), 0)::integer end) q (quantity)
       where p.place is null and p.product_id is not null and q.quantity > 0
     ),
     named as (
       select p.product_id, p.place, p.batch_id, sum(p.quantity) as quantity
-      from unnest(picks) p where p.place is not null group by p.product_id, p.place, p.batch_id
-    ),
-    lying as (
-      select w.product_id, w.warehouse_id, s.id, s.place, s.location_type_technical_name as place_type,
-        s.quantity, t."position", t.code, a.is_batch_managed,
-        coalesce(a.minimum_remaining_shelf_life_days, 0) as days,
-        coalesce(a.pick_order, (select m.pick_order from erp.merchant m), 'bin') as pick_order
-      from (select distinct wanted.product_id, wanted.warehouse_id from wanted) w
-      join erp.product a on a.id = w.product_id
-      join ledger.stock s on s.product_id = w.product_id and s.quantity > 0
-        and s.location_type_technical_name in ('warehouse', 'bin_location', 'stock_container')
-      cross join lateral ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t
-      where t.warehouse_id = w.warehouse_id and t.is_sellable and t.fulfillment_order_id is null
-    ),
-    pile as (
-      -- Neither on hold, nor expired, nor short of the promised shelf life
-      select l.*, b.batch_id, b.quantity as units, x.best_before_date
-      from lying l join ledger.batch_stock b on b.stock_id = l.id
-      -- Offset: looked up one by one
-      cross join lateral (
-        select x.is_held, x.best_before_date from erp.batch x where x.id = b.batch_id offset 0) x
-      where not x.is_held and coalesce(x.best_before_date - l.days >= (select erp.local_date(now())), true)
-      union all
-      select l.*, null,
-        l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0),
-        null
-      from lying l where not l.is_batch_managed
+      from unnest(picks || own) p where p.place is not null group by p.product_id, p.place, p.batch_id
     ),
     free as (
-      select p.*, p.units - coalesce(n.quantity, 0) as quantity_left
-      from pile p
+      select p.*, p.units - coalesce(n.quantity, 0) as quantity, are_promised and exists (
+        select from erp.stock_reservation r where r.product_id = p.product_id
+          and r.warehouse_id = p.warehouse_id and r.open_quantity > 0
+          and (r.bin_location_id = p.bin_location_id and coalesce(r.batch_id = p.batch_id, r.batch_id is null)
+            or r.bin_location_id is null and r.batch_id = p.batch_id)
+          and coalesce(r.expires_at > ledger.moment_of_statement(), true)) as is_promised
+      from ledger.piles(products, warehouses, only_bin, only_batch) p
       left join named n on n.product_id = p.product_id and n.place = p.place
         and n.batch_id is not distinct from p.batch_id
     ),
     offered as (
-      select f.*, sum(f.quantity_left) over (
+      select f.*, sum(f.quantity) over (
         partition by f.product_id, f.warehouse_id
-        order by case f.pick_order when 'first_expired' then f.best_before_date end,
+        order by f.is_promised, case f.pick_order when 'first_expired' then f.best_before_date end,
           case when f.is_batch_managed or f.pick_order <> 'bin' then f.batch_id end,
-          case when f.pick_order <> 'bin' and f.batch_id is null then f.id end,
+          case when f.pick_order <> 'bin' and f.batch_id is null then f.stock_id end,
           f.place_type = 'warehouse', f."position" nulls last, f.code, f.batch_id nulls first, f.place
         rows unbounded preceding) as upto
-      from free f where f.quantity_left > 0
+      from free f where f.quantity > 0
     )
     select row (w.field, w.line_id, w.product_id, w.warehouse_id,
-      least(w.upto, o.upto) - greatest(w.upto - w.quantity, o.upto - o.quantity_left),
+      least(w.upto, o.upto) - greatest(w.upto - w.quantity, o.upto - o.quantity),
       o.place_type, o.place, o.batch_id)::ledger.pick
     from wanted w join offered o on o.product_id = w.product_id and o.warehouse_id = w.warehouse_id
-      and o.upto > w.upto - w.quantity and o.upto - o.quantity_left < w.upto
+      and o.upto > w.upto - w.quantity and o.upto - o.quantity < w.upto
     order by w.line, o.upto
   );
 end
 $function$;
-grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
-comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place. First come units that were picked for their fulfillment order, then others in the pick order of their product. Units in bins that are not sellable, or picked for other fulfillment orders, are left out. So are batches that are on hold, have expired or are short of the promised shelf life. Returns fewer units if there are not enough.';
+grant execute on function ledger.pick_units(ledger.pick[],uuid,uuid) to service_ledger;
+comment on function ledger.pick_units(ledger.pick[],uuid,uuid) is 'Returns the places to take the units of picks from that name no place, perhaps only in a bin or of a batch. First come units that were picked for their fulfillment order, then those that reservations of their order lines name, then others in the pick order of their product. What other reservations name comes last. Takes what ledger.piles returns. Returns fewer units if there are not enough.';
 
 CREATE OR REPLACE FUNCTION ledger.picked_lines(picks ledger.pick[])
  RETURNS TABLE(id uuid, fulfillment_order_id uuid, item_id uuid, product_id uuid, quantity integer, "position" bigint)
@@ -49820,6 +50030,79 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.picked_lines(ledger.pick[]) to service_booker;
 comment on function ledger.picked_lines(ledger.pick[]) is 'Returns the picked lines of fulfillment orders, with their units and their position among the picks.';
+
+CREATE OR REPLACE FUNCTION ledger.piles(product_ids uuid[], warehouse_ids uuid[], only_bin uuid, only_batch uuid)
+ RETURNS TABLE(product_id uuid, warehouse_id uuid, bin_location_id uuid, place text, place_type text, batch_id uuid, units bigint, is_batch_managed boolean, pick_order text, best_before_date date, stock_id uuid, "position" integer, code text)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH lying AS (
+          SELECT w.product_id,
+             w.warehouse_id,
+             t.bin_location_id,
+             s.place,
+             s.location_type_technical_name AS place_type,
+             s.quantity,
+             a.is_batch_managed,
+             COALESCE(a.pick_order, ( SELECT m.pick_order
+                    FROM erp.merchant m), 'bin'::text) AS pick_order,
+                 CASE
+                     WHEN (piles.only_batch IS NULL) THEN COALESCE(a.minimum_remaining_shelf_life_days, 0)
+                     ELSE 0
+                 END AS days,
+             s.id,
+             t."position",
+             t.code
+            FROM (((( SELECT DISTINCT w_1.product_id,
+                     w_1.warehouse_id
+                    FROM UNNEST(piles.product_ids, piles.warehouse_ids) w_1(product_id, warehouse_id)) w
+              JOIN erp.product a ON ((a.id = w.product_id)))
+              JOIN ledger.stock s ON (((s.product_id = w.product_id) AND (s.quantity > 0) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])))))
+              CROSS JOIN LATERAL ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code))
+           WHERE ((t.warehouse_id = w.warehouse_id) AND t.is_sellable AND (t.fulfillment_order_id IS NULL) AND ((piles.only_bin IS NULL) OR (t.bin_location_id = piles.only_bin)))
+         )
+  SELECT l.product_id,
+     l.warehouse_id,
+     l.bin_location_id,
+     l.place,
+     l.place_type,
+     b.batch_id,
+     (b.quantity)::bigint AS quantity,
+     l.is_batch_managed,
+     l.pick_order,
+     x.best_before_date,
+     l.id,
+     l."position",
+     l.code
+    FROM ((lying l
+      JOIN ledger.batch_stock b ON ((b.stock_id = l.id)))
+      CROSS JOIN LATERAL ( SELECT x_1.is_held,
+             x_1.best_before_date
+            FROM erp.batch x_1
+           WHERE (x_1.id = b.batch_id)
+          OFFSET 0) x)
+   WHERE ((NOT x.is_held) AND COALESCE(((x.best_before_date - l.days) >= ( SELECT erp.local_date(now()) AS local_date)), true) AND ((piles.only_batch IS NULL) OR (b.batch_id = piles.only_batch)))
+ UNION ALL
+  SELECT l.product_id,
+     l.warehouse_id,
+     l.bin_location_id,
+     l.place,
+     l.place_type,
+     NULL::uuid,
+     (l.quantity - COALESCE(( SELECT sum(b.quantity) AS sum
+            FROM ledger.batch_stock b
+           WHERE (b.stock_id = l.id)), (0)::bigint)),
+     l.is_batch_managed,
+     l.pick_order,
+     NULL::date,
+     l.id,
+     l."position",
+     l.code
+    FROM lying l
+   WHERE ((NOT l.is_batch_managed) AND (piles.only_batch IS NULL));
+END;
+grant execute on function ledger.piles(uuid[],uuid[],uuid,uuid) to service_ledger;
+comment on function ledger.piles(uuid[],uuid[],uuid,uuid) is 'Returns the units that can be picked of products, each in the warehouse with the same number: by place and batch, which is null for units without one. A bin or a batch limits them. Units in bins that are not sellable, or picked for fulfillment orders, are left out. So are batches that are on hold, have expired or, unless named, are short of the promised shelf life.';
 
 CREATE OR REPLACE FUNCTION ledger.place_columns(type text, place text)
  RETURNS TABLE(warehouse_id uuid, bin_location_id uuid, order_id uuid, return_order_id uuid, goods_receipt_id uuid, stock_container_id uuid, special_place text)
@@ -49858,9 +50141,10 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.place_columns(text,text) to service_booker;
 grant execute on function ledger.place_columns(text,text) to service_ledger;
+grant execute on function ledger.place_columns(text,text) to service_writer;
 comment on function ledger.place_columns(text,text) is 'Returns a place, given by its kind and its key (see ledger.stock.place), as the columns of tables that refer to it.';
 
-CREATE OR REPLACE FUNCTION ledger.place_name(warehouse_id uuid, bin_location_id uuid, order_id uuid, goods_receipt_id uuid, special text, type text)
+CREATE OR REPLACE FUNCTION ledger.place_name(warehouse_id uuid, bin_location_id uuid, order_id uuid, goods_receipt_id uuid, stock_container_id uuid, special text, type text)
  RETURNS text
  LANGUAGE sql
  STABLE
@@ -49874,10 +50158,13 @@ BEGIN ATOMIC
             FROM erp.sales_order o
            WHERE (o.id = place_name.order_id)), ( SELECT ('Receipt '::text || r.number)
             FROM erp.goods_receipt r
-           WHERE (r.id = place_name.goods_receipt_id)), initcap(replace(special, '_'::text, ' '::text)), initcap(replace(type, '_'::text, ' '::text))) AS "coalesce";
+           WHERE (r.id = place_name.goods_receipt_id)), ( SELECT (COALESCE((w.code || ' '::text), ''::text) || c.number)
+            FROM (erp.stock_container c
+              LEFT JOIN erp.warehouse w ON ((w.id = c.warehouse_id)))
+           WHERE (c.id = place_name.stock_container_id)), initcap(replace(special, '_'::text, ' '::text)), initcap(replace(type, '_'::text, ' '::text))) AS "coalesce";
 END;
-grant execute on function ledger.place_name(uuid,uuid,uuid,uuid,text,text) to service_registrar;
-comment on function ledger.place_name(uuid,uuid,uuid,uuid,text,text) is 'Returns the name of a place in reports: the code of a warehouse or bin, or the number of an order or receipt. For special and deleted places it returns their kind.';
+grant execute on function ledger.place_name(uuid,uuid,uuid,uuid,uuid,text,text) to service_registrar;
+comment on function ledger.place_name(uuid,uuid,uuid,uuid,uuid,text,text) is 'Returns the name of a place in reports: the code of a warehouse, a bin or a container, or the number of an order or receipt. For special and deleted places it returns their kind.';
 
 CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid)
  RETURNS TABLE(type text, place text)
@@ -50206,6 +50493,45 @@ RETURN CASE WHEN ((change = 0) AND (not_for_sale = 0)) THEN product ELSE jsonb_p
 grant execute on function ledger.product_after(erp.product,bigint,bigint) to service_booker;
 comment on function ledger.product_after(erp.product,bigint,bigint) is 'Returns a product after a change of its stock and of the part that is not for sale.';
 
+CREATE OR REPLACE FUNCTION ledger.promised_picks(picks ledger.pick[], own ledger.pick[])
+ RETURNS ledger.pick[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  named ledger.pick[];
+  found_units ledger.pick[] := '{}';
+  d record;
+begin
+  for d in
+    select p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity, r.bin_location_id, r.batch_id,
+      -- What was shipped before counts as promised, the oldest reservation first
+      least(r.quantity, sum(r.quantity) over (partition by p.ordinality order by r.id) - s.shipped_quantity)
+        as promised
+    from unnest(picks) with ordinality p join erp.fulfillment_order_line_item l on l.id = p.line_id
+    join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
+    join erp.stock_reservation r on r.order_line_item_id = s.id and r.product_id = p.product_id
+      and r.warehouse_id = p.warehouse_id
+    where p.place is null and r.state in ('active', 'consumed')
+      and num_nonnulls(r.bin_location_id, r.batch_id) > 0
+    order by p.ordinality, r.id
+  loop
+    named := coalesce(named, array(select p from unnest(picks) p where p.place is not null));
+    d.quantity := least(d.promised, d.quantity - coalesce((
+      select sum(f.quantity) from unnest(own || found_units) f where f.line_id = d.line_id), 0));
+    if d.quantity > 0 then
+      found_units := found_units || ledger.pick_units(
+        row (d.field, d.line_id, d.product_id, d.warehouse_id, d.quantity, null, null, null)::ledger.pick
+          || named || found_units, d.bin_location_id, d.batch_id);
+    end if;
+  end loop;
+  return found_units;
+end
+$function$;
+grant execute on function ledger.promised_picks(ledger.pick[],ledger.pick[]) to service_ledger;
+comment on function ledger.promised_picks(ledger.pick[],ledger.pick[]) is 'Returns units of picks without a place that reservations of their order lines name by bin or batch. Own picks have been found before. Reservations that a fulfillment order consumed still say what to pick.';
+
 CREATE OR REPLACE FUNCTION ledger.promises_kept(picks ledger.pick[], assigned uuid[])
  RETURNS ledger.figure_change[]
  LANGUAGE sql
@@ -50409,7 +50735,8 @@ AS $function$
 declare
   found record;
 begin
-  with line as (
+  -- Materialized: otherwise ledger.free_units would be called again for each of its five numbers
+  with line as materialized (
     select l.*, ledger.free_units(lines[l.ordinality]) as free,
       coalesce(ledger.uncovered_units(l.order_line_item_id), 0) - coalesce((
         select sum(r.open_quantity) from erp.stock_reservation r
@@ -50583,7 +50910,8 @@ begin
     select sum(s.quantity) into held from ledger.stock s where s.bin_location_id = old.id;
   end if;
   if held > 0 then
-    perform mutation.refuse('WAREHOUSE_NOT_EMPTY', format('%s %s still holds stock: %s units.',
+    perform mutation.refuse('WAREHOUSE_NOT_EMPTY', format('%s %s still holds stock: %s units. Transfer '
+      'them to another place first.',
       case tg_table_name when 'warehouse' then 'Warehouse' when 'bin_location' then 'Bin'
         else 'Container' end,
       coalesce(to_jsonb(old) ->> 'code', to_jsonb(old) ->> 'number'), held), null,
@@ -50681,20 +51009,21 @@ begin
     return;
   end if;
   select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
-    format(
-      'Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available,
-      p.product_number, t.requested
-    )
-    || coalesce(' Of what lies there, ' || nullif(concat_ws(', ', u.held || ' are on hold',
-      u.expired || ' have expired', u.blocked || ' lie in bins that are not sellable',
+    format('Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available,
+      p.product_number, t.requested)
+    || coalesce(' Of what lies there, ' || nullif(concat_ws(', ', n.planned || ' are planned for pick lists',
+      u.held || ' are on hold', u.expired || ' have expired',
+      u.blocked || ' lie in bins that are not sellable',
       u.short || ' are short of the promised shelf life, unless you name their batches'), '') || '.', '')
     || case when e.units > 0
-      then format(' Other warehouses hold %s: assign units to them by fulfillmentOrderCreate.', e.units)
+      then format(' Other warehouses hold %s: give them the units by fulfillmentOrderMove, or by '
+        'fulfillmentOrderCreate if no fulfillment order has them.', e.units)
       else '' end,
     picks[t.line].field,
     jsonb_strip_nulls(jsonb_build_object(
       'available', t.available, 'requested', t.requested, 'productNumber', p.product_number, 'held', u.held,
-      'expired', u.expired, 'short', u.short, 'notSellable', u.blocked
+      'expired', u.expired, 'short', u.short, 'notSellable', u.blocked,
+      'planned', n.planned
     ))) order by t.line)
   into errors
   from (
@@ -50712,6 +51041,11 @@ begin
     select coalesce(sum(s.quantity - s.held_quantity), 0) as units from ledger.warehouse_stock s
     where s.product_id = t.product_id and s.warehouse_id <> t.warehouse_id
   ) e
+  cross join lateral (
+    select sum(q.quantity) as planned from ledger.planned_picks(array[t.product_id], array[t.warehouse_id],
+      array(select l.fulfillment_order_id from unnest(picks) k
+        join erp.fulfillment_order_line_item l on l.id = k.line_id), false) q
+  ) n
   -- Units in the warehouse that are not picked, by reason
   cross join lateral (
     select sum(i.quantity) filter (where not i.is_blocked and i.is_held) as held,
@@ -50735,7 +51069,7 @@ begin
 end
 $function$;
 grant execute on function ledger.require_picked(ledger.pick[],ledger.pick[]) to service_ledger;
-comment on function ledger.require_picked(ledger.pick[],ledger.pick[]) is 'Refuses picks for which not enough units were found. Says how many lie there that are not picked. User error INSUFFICIENT_STOCK.';
+comment on function ledger.require_picked(ledger.pick[],ledger.pick[]) is 'Refuses picks for which not enough units were found. Says how many lie there that are not picked, and how many pick lists are still to take. User error INSUFFICIENT_STOCK.';
 
 CREATE OR REPLACE FUNCTION ledger.require_serial_numbers(drafts ledger.draft[])
  RETURNS void
@@ -50767,7 +51101,8 @@ begin
     from flow f where f.quantity > 1
     union all
     select a.line, mutation.user_error('SERIAL_NUMBER_IN_STOCK',
-      format(case when s.units > 0 then 'The unit with the serial number %s is in stock already.'
+      format(case when s.units > 0 then 'The unit with the serial number %s is in stock already. '
+          'Count it to 0 where the books have it, or correct the number.'
         else 'Another line brings the unit with the serial number %s.' end, b.number),
       case when cardinality(drafts[a.line].field) > 1
         then trim_array(drafts[a.line].field, 1) || '{batch_id}' else drafts[a.line].field end,
@@ -51083,13 +51418,18 @@ CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], assig
  SET enable_seqscan TO 'off'
 AS $function$
 declare
+  products constant uuid[] := array(select p.product_id from unnest(picks) p);
+  planned ledger.pick[] := '{}';
   found_units ledger.pick[];
 begin
-  found_units := ledger.pick_units(picks || array(
-    select q from ledger.planned_picks(array(select p.product_id from unnest(picks) p),
-      array(select p.warehouse_id from unnest(picks) p), array(
+  -- Usually no pick list waits for any of these products
+  if exists (select from erp.pick_list_line l where l.product_id = any (products) and l.state = 'open') then
+    planned := array(
+      select q from ledger.planned_picks(products, array(select p.warehouse_id from unnest(picks) p), array(
         select l.fulfillment_order_id from unnest(picks) p
-        join erp.fulfillment_order_line_item l on l.id = p.line_id), false) q));
+        join erp.fulfillment_order_line_item l on l.id = p.line_id), false) q);
+  end if;
+  found_units := ledger.pick_units(picks || planned);
   perform ledger.require_picked(picks, found_units);
   found_units := array(select p from unnest(picks) p where (p).place is not null) || found_units;
   lines := array(select f.line_id from unnest(found_units) with ordinality f order by f.ordinality);
@@ -51875,11 +52215,29 @@ begin
     join ledger.units_of_batches(batch_ids) u on u.batch_id = i.id
     order by i.n, u.warehouse_id
   ));
+  -- Units that were picked already lie in a container, and would only be refused when they are packed
+  perform mutation.warn((
+    select jsonb_agg(mutation.user_error('STOCK_PROMISED',
+      format('Pick list %s has %s units of batch %s.', x.list_number, x.units, x.batch_number),
+      mutation.path(list, x.n),
+      jsonb_build_object('productId', 'gid://service/Product/' || x.product_id, 'pickListNumber',
+        x.list_number, 'planned', x.units, 'left', 0)) order by x.n, x.list_number)
+    from (
+      select i.n, b.product_id, b.number as batch_number, p.number as list_number,
+        sum(case l.state when 'open' then l.quantity else l.picked_quantity end) as units
+      from unnest(batch_ids) with ordinality i (id, n)
+      join erp.batch b on b.id = i.id
+      join erp.pick_list_line l on l.batch_id = b.id and (l.state = 'open' or l.picked_quantity > 0)
+      join erp.pick_task t on t.id = l.pick_task_id and t.state = 'open'
+      join erp.pick_list p on p.id = l.pick_list_id
+      group by i.n, b.id, p.id
+    ) x
+  ));
 end
 $function$;
 alter function ledger.warn_of_hold(uuid[],text) owner to service_ledger;
 grant execute on function ledger.warn_of_hold(uuid[],text) to service_writer;
-comment on function ledger.warn_of_hold(uuid[],text) is 'Warns if orders wait for units of batches that have been put on hold: warning STOCK_PROMISED, as of ledger.warn_of_promises. Nulls among the batches are ignored. The list is the field of the input that has the batches.';
+comment on function ledger.warn_of_hold(uuid[],text) is 'Warns if orders wait for units of batches that have been put on hold: warning STOCK_PROMISED, as of ledger.warn_of_promises; and if pick lists have units of them. Nulls among the batches are ignored. The list is the field of the input that has the batches.';
 
 CREATE OR REPLACE FUNCTION ledger.warn_of_lost_stock(stock_ids uuid[], path text[])
  RETURNS void
@@ -51917,13 +52275,6 @@ CREATE OR REPLACE FUNCTION ledger.warn_of_picks(drafts ledger.draft[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Usually no pick list waits for any of these products
-  if not exists (
-    select from erp.pick_list_line l
-    where l.product_id = any (array(select d.product_id from unnest(drafts) d)) and l.state = 'open'
-  ) then
-    return;
-  end if;
   perform mutation.warn((
     select jsonb_agg(mutation.user_error('STOCK_PROMISED',
       format('Pick list %s takes %s units of product %s from there; %s are left.', x.number, x.planned,
@@ -52589,9 +52940,11 @@ begin
     -- The caller gave null for a required value
     when state = '23502' and input ? violated_column then
       mutation.user_error('REQUIRED', 'This must not be null.', array[violated_column])
-    -- A foreign key with on delete restrict
-    when state = '23001' then
-      mutation.user_error('REFERENCE_IN_USE', 'Something else still refers to it.')
+    -- A foreign key with on delete restrict, whose comment may be about rows that name what doesn't exist
+    when state = '23001' then coalesce(
+      (select v from mutation.violation(violated_schema, violated_table, violated_constraint) v
+        where v ->> 'code' = 'REFERENCE_IN_USE'),
+      mutation.user_error('REFERENCE_IN_USE', 'Something else still refers to it.'))
     else mutation.violation(violated_schema, violated_table, violated_constraint)
   end;
   if error is null and state = '23503' then
@@ -57389,7 +57742,8 @@ begin
     perform mutation.refuse('OUT_OF_RANGE', 'The day is in the future.', '{day}');
   elsif day <= newest.after_day then
     perform mutation.refuse('PERIOD_CLOSED',
-      format('Report %s closed the period up to %s.', newest.report_number, newest.after_day), '{day}',
+      format('Report %s closed the period up to %s. Give a later day.', newest.report_number,
+        newest.after_day), '{day}',
       jsonb_build_object('number', newest.report_number, 'referenceDate', newest.after_day));
   end if;
   return greatest(newest.after, case when day < today then valuation.cut(day)

@@ -1,8 +1,0 @@
--- An accepted quote tells what its order lacks; refusals say what to do
---!include api/warning_code.sql
---!include erp/warn_of_quoted_order.sql
---!include erp/accept_quote.sql
---!include api/quote_accept.sql
---!include erp/faults_of_order_lines.sql
---!include erp/cancel_order.sql
---!include erp/retry_shipping_label.sql

@@ -21617,7 +21617,7 @@ create table erp.goods_receipt_line_item (
   destination_stock_container_id uuid,
   constraint goods_receipt_line_item_batch_is_of_the_product FOREIGN KEY (product_id, batch_id) REFERENCES erp.batch(product_id, id) ON DELETE SET NULL (batch_id),
   constraint goods_receipt_line_item_destination_bin_location_id_fkey FOREIGN KEY (destination_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
-  constraint goods_receipt_line_item_destination_stock_container_id_fkey FOREIGN KEY (destination_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT VALID,
+  constraint goods_receipt_line_item_destination_stock_container_id_fkey FOREIGN KEY (destination_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_disposes_no_more_than_received CHECK (((planned_disposal_quantity >= 0) AND (planned_disposal_quantity <= GREATEST(quantity, 0)))),
   constraint goods_receipt_line_item_goods_receipt_id_fkey FOREIGN KEY (goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE CASCADE,
   constraint goods_receipt_line_item_has_one_price_source CHECK (((unit_price IS NOT NULL) OR (unit_price_in_default_currency IS NULL))),

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -38,6 +38,9 @@ export class Project {
     const parts = ["db", "plugins", "schema", "src", ".gmrc.js", "package.json"];
     // A tenth of the time that Node's `cp` takes
     await execute("cp", ["-R", ...parts.map((part) => join(root, part)), folder.path]);
+    // The menu of pages
+    await mkdir(join(folder.path, "docs"));
+    await copyFile(join(root, "docs/README.md"), join(folder.path, "docs/README.md"));
     await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
     await mkdir(compiled, { recursive: true });
     await symlink(compiled, join(folder.path, ".compiled"));

@@ -26293,7 +26293,7 @@ begin
   if present.state = 'completed' then
     perform mutation.refuse('INVALID_STATE_TRANSITION',
       'The order is completed. Take back parcels that have not left by fulfillmentCancel first, or let a '
-      'return bring the goods back, by returnOrderCreate.', '{id}', jsonb_build_object(
+      'return bring the goods back, by returnOrderCreate.', null, jsonb_build_object(
       'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)));
   end if;
   wanted := erp.next_state('order', 'cancel', present.state);

@@ -1,8 +1,10 @@
 --! Previous: sha1:a9a18018386baf5b53180536417af63e29ef821b
---! Hash: sha1:2dedf870a641e4cfc47eb4ff89f9a64a581998ae
+--! Hash: sha1:31fd2b2776fc3c3a1428e245fecbdfebefbd5ff0
 --! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
 
 --! split: 10-picks-and-promises.sql
+--! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
+
 -- Bookings look for pick lists and containers only where these matter; promised places are picked first
 --! Included ledger/check_process.sql
 create or replace function ledger.check_process(process text, uses text[]) returns void
@@ -1496,7 +1498,7 @@ begin
   if present.state = 'completed' then
     perform mutation.refuse('INVALID_STATE_TRANSITION',
       'The order is completed. Take back parcels that have not left by fulfillmentCancel first, or let a '
-      'return bring the goods back, by returnOrderCreate.', '{id}', jsonb_build_object(
+      'return bring the goods back, by returnOrderCreate.', null, jsonb_build_object(
       'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)));
   end if;
   wanted := erp.next_state('order', 'cancel', present.state);

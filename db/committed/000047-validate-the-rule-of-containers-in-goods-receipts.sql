@@ -1,5 +1,5 @@
---! Previous: sha1:2dedf870a641e4cfc47eb4ff89f9a64a581998ae
---! Hash: sha1:9a3bae5379ed575334aa3db49768e764c70b9d13
+--! Previous: sha1:31fd2b2776fc3c3a1428e245fecbdfebefbd5ff0
+--! Hash: sha1:0157d7bc229275c61111eb99c9d4610d09facc98
 --! Message: Validate the rule of containers in goods receipts
 
 --! split: 1-current.sql

@@ -64,7 +64,8 @@ export function source(
 ): Plan {
   const plan: Plan = new Map();
   if (rules.length === 0) return plan;
-  const products = new Set(lines.map(({ product }) => product));
+  // Those that fulfillment orders have already don't count
+  const products = new Set(lines.filter(({ quantity }) => quantity > 0).map(({ product }) => product));
   const left = lines.map(({ quantity }) => quantity);
   const unused = new Set(places);
   for (;;) {

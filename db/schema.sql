@@ -49953,7 +49953,7 @@ begin
       and num_nonnulls(r.bin_location_id, r.batch_id) > 0))
   into products, warehouses, are_promised
   from unnest(picks) p where p.place is null and p.product_id is not null;
-  -- Rarely was something picked or promised for these lines
+  -- Units are rarely picked or promised for these lines before
   if num_nonnulls(only_bin, only_batch) = 0 and exists (
     select from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
     where exists (select from erp.stock_container c where c.fulfillment_order_id = l.fulfillment_order_id)
@@ -50506,7 +50506,7 @@ declare
 begin
   for d in
     select p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity, r.bin_location_id, r.batch_id,
-      -- What was shipped before counts as promised, the oldest reservation first
+      -- Units that were shipped before count as promised, the oldest reservation first
       least(r.quantity, sum(r.quantity) over (partition by p.ordinality order by r.id) - s.shipped_quantity)
         as promised
     from unnest(picks) with ordinality p join erp.fulfillment_order_line_item l on l.id = p.line_id

@@ -1,8 +1,10 @@
 --! Previous: sha1:a9a18018386baf5b53180536417af63e29ef821b
---! Hash: sha1:31fd2b2776fc3c3a1428e245fecbdfebefbd5ff0
+--! Hash: sha1:eb2f9725719eb9835eb766a70418c0d65e1fdfda
 --! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
 
 --! split: 10-picks-and-promises.sql
+--! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
+
 --! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
 
 -- Bookings look for pick lists and containers only where these matter; promised places are picked first
@@ -379,7 +381,7 @@ begin
       and num_nonnulls(r.bin_location_id, r.batch_id) > 0))
   into products, warehouses, are_promised
   from unnest(picks) p where p.place is null and p.product_id is not null;
-  -- Rarely was something picked or promised for these lines
+  -- Units are rarely picked or promised for these lines before
   if num_nonnulls(only_bin, only_batch) = 0 and exists (
     select from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
     where exists (select from erp.stock_container c where c.fulfillment_order_id = l.fulfillment_order_id)
@@ -451,7 +453,7 @@ declare
 begin
   for d in
     select p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity, r.bin_location_id, r.batch_id,
-      -- What was shipped before counts as promised, the oldest reservation first
+      -- Units that were shipped before count as promised, the oldest reservation first
       least(r.quantity, sum(r.quantity) over (partition by p.ordinality order by r.id) - s.shipped_quantity)
         as promised
     from unnest(picks) with ordinality p join erp.fulfillment_order_line_item l on l.id = p.line_id
@@ -1587,7 +1589,7 @@ alter table erp.goods_receipt_line_item
   foreign key (destination_stock_container_id) references erp.stock_container on delete set null not valid;
 comment on column erp.goods_receipt_line_item.destination_stock_container_id is
   'The container that the units are to be put into, or are taken from if they are negative.';
--- waive index-blocks-writes: the index has no rows, and receipts wait a moment.
+-- waive index-blocks-writes: the column is new, so the index has no rows; receipts wait while the table is read.
 create index on erp.goods_receipt_line_item (destination_stock_container_id)
   where destination_stock_container_id is not null;
 select api_meta.allow('service_writer', 'erp.goods_receipt_line_item',

@@ -1,5 +1,5 @@
---! Previous: sha1:31fd2b2776fc3c3a1428e245fecbdfebefbd5ff0
---! Hash: sha1:0157d7bc229275c61111eb99c9d4610d09facc98
+--! Previous: sha1:eb2f9725719eb9835eb766a70418c0d65e1fdfda
+--! Hash: sha1:d401d04855cb75e394aa067d523b7ecc4c67ef78
 --! Message: Validate the rule of containers in goods receipts
 
 --! split: 1-current.sql

@@ -8,7 +8,7 @@ export const importRatesAt = { task: "import_exchange_rates", hour: 16, minute: 
 const { task: importTask, hour, minute } = importRatesAt;
 const importRates = `${minute} ${hour} * * * ${importTask} ?fill=1d&max=10&jobKey=${importTask}`;
 
-/** When tasks are queued with any settings, in crontab's syntax. */
+/** The times of tasks that are queued with any settings, in crontab's syntax. */
 const upkeepAt: Record<string, string> = {
   // Fills lines that were locked at the start, or are new
   fill_default_currency_prices: "40 2 * * *",

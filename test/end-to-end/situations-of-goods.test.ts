@@ -7,7 +7,7 @@ import { refusals } from "../lib/shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
-// What goes wrong between the supplier and the shelf, and where it ends
+// Faults between the supplier and the shelf, and where they end
 let shop: ShippingShop;
 let buying: ReturnType<typeof buyingIn>;
 before(async () => {

@@ -118,7 +118,7 @@ describe("a scanner that dies in the middle of a list, which another person fini
     const list = await picking.begin([order]);
     const scan = { id: list.lines[0].id, code: "egg", quantity: 2, idempotencyKey: "scan 1" };
     await picking.done("pickListLineConfirm", scan);
-    // Whether that arrived, the scanner never learnt
+    // The scanner never learnt whether that arrived
     await picking.done("pickListLineConfirm", scan);
     const left = await picking.read(list.id);
     assert.deepEqual(picking.way(left), ["A-2 egg 2/2 picked", "A-1 dish 0/3 open"]);

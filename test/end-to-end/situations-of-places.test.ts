@@ -8,7 +8,7 @@ import { Stocktakes } from "../lib/stocktakes.ts";
 import type { ValuationShop } from "../lib/valuation-shop.ts";
 import { openValuationShop } from "../lib/valuation-shop.ts";
 
-// What goes wrong with warehouses, bins, totes, files and invoices, and where it ends
+// Faults with warehouses, bins, totes, files and invoices, and where they end
 let shop: ValuationShop;
 let buying: ReturnType<typeof buyingIn>;
 before(async () => {

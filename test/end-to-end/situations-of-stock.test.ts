@@ -10,7 +10,7 @@ import type { ReturnShop } from "../lib/return-shop.ts";
 import { refusals } from "../lib/shop.ts";
 import { Stocktakes } from "../lib/stocktakes.ts";
 
-// What goes wrong with goods on the shelf that orders wait for, and where it ends
+// Faults with goods on the shelf that orders wait for, and where they end
 let shop: ReturnShop;
 let buying: ReturnType<typeof buyingIn>;
 let picking: ReturnType<typeof pickingIn>;
@@ -66,7 +66,7 @@ describe("a batch that must be recalled while it is with customers, in a parcel 
       { code: "STOCK_PROMISED", message: `Pick list ${list.number} has 5 units of batch M-BAD.` },
     ]);
     assert.deepEqual(await buying.figures("milk"), [14, 5, 1, 0]);
-    // What is still to be picked is replaced
+    // Units that are still to be picked are replaced
     const second = list.lines[1];
     const confirmed = await picking.call("pickListLineConfirm", { id: second.id, code: "milk" });
     assert.deepEqual(refusals(confirmed), [["BATCH_HELD", "id"]]);

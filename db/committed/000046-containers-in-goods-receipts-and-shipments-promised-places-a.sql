@@ -1,12 +1,8 @@
 --! Previous: sha1:a9a18018386baf5b53180536417af63e29ef821b
---! Hash: sha1:eb2f9725719eb9835eb766a70418c0d65e1fdfda
+--! Hash: sha1:7741dc93ffa55d248ee2ee9d91c3191f24a64274
 --! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
 
 --! split: 10-picks-and-promises.sql
---! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
-
---! Message: Containers in goods receipts and shipments, promised places, and refusals that say what to do
-
 -- Bookings look for pick lists and containers only where these matter; promised places are picked first
 --! Included ledger/check_process.sql
 create or replace function ledger.check_process(process text, uses text[]) returns void

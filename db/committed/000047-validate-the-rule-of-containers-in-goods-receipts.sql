@@ -1,5 +1,5 @@
---! Previous: sha1:eb2f9725719eb9835eb766a70418c0d65e1fdfda
---! Hash: sha1:d401d04855cb75e394aa067d523b7ecc4c67ef78
+--! Previous: sha1:7741dc93ffa55d248ee2ee9d91c3191f24a64274
+--! Hash: sha1:f80c69872fc6b4dc3427a9fbadd1f619f6f35034
 --! Message: Validate the rule of containers in goods receipts
 
 --! split: 1-current.sql

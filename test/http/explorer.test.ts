@@ -126,7 +126,8 @@ describe("the explorer in a browser", { skip: skipBrowser }, () => {
       create view api_unstable.tags_agains with (security_invoker = true) as select id, name from erp.tag;
       comment on view api_unstable.tags_agains is E'@primaryKey id\\n@requiresScopes tags:read\\nTags.'`);
     assert.deepEqual(await service.app.reload(), ["unstable"]);
-    assert.deepEqual(await service.app.reload(), []);
+    // Roles with memberships belong to the schema, and other tests may make some on this server meanwhile
+    await until(async () => (await service.app.reload()).length === 0);
     await until(() => introspections.length > count);
     assert.equal(await text(), true);
     await context.close();

@@ -126,7 +126,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   EMFILE: unavailable, // too many files are open
   ENETDOWN: unavailable,
   ENETUNREACH: unavailable,
-  ENOENT: unavailable, // the socket file is gone
+  ENOENT: unavailable, // the socket is gone; a missing file isn't meant, see below
   ENOTFOUND: unavailable,
   EPIPE: unavailable,
   ETIMEDOUT: unavailable,
@@ -159,13 +159,17 @@ export const errorCodeOf = (error: unknown): string | undefined =>
 
 /** Returns the failure that clients see for an error of the database or of its connection; null for other errors. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
-  if (!(error instanceof Error)) return null;
+  if (!(error instanceof Error) || isMissingFile(error)) return null;
   const code = errorCodeOf(error) ?? "";
   const isLost = unavailableClass.test(code) || connectionLost.test(error.message) || isFatal(error);
   const failure = byCode[code] ?? (isLost ? unavailable : isDomainViolation(error, code) ? disallowed : null);
   const mayBeDone = failure === unavailable || (failure === diskFull && endsConnection(error));
   return mayBeDone && uncertainErrors.has(error) ? uncertain : failure;
 }
+
+/** Whether a file is missing, which has the same code as the socket of a Postgres that isn't there. */
+const isMissingFile = (error: Error): boolean =>
+  errorCodeOf(error) === "ENOENT" && (error as NodeJS.ErrnoException).syscall !== "connect";
 
 /** Whether a domain refused a value: only then does Postgres name a type. */
 const isDomainViolation = (error: Error, code: string): boolean =>

@@ -127,9 +127,9 @@ export async function uncommitMigration(adminUrl: string, mayBeShared = false): 
   if (current.length > 0)
     throw new UserError(`Commit ${joinNames(current)} first: db/current must be empty for this.`);
   const body = last.body.replace(/^--! Included (\S+)$[^]*?^--! EndIncluded \1$/gm, "--!include $1");
-  const headers = last.message === undefined ? {} : { Message: last.message };
   const location = await getCurrentMigrationLocation(settings);
-  await writeCurrentMigration(settings, location, serializeMigration(body, headers));
+  // Without headers: the next commit is given a message, and would keep an older one as a comment
+  await writeCurrentMigration(settings, location, serializeMigration(body, {}));
   await rm(last.fullPath);
   await withClient(urlAsOwner(adminUrl), (owner) =>
     owner.query("delete from graphile_migrate.migrations where hash = $1", [last.hash]),

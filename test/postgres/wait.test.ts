@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
@@ -88,6 +89,26 @@ test("the waiting ends with its time, or with an error that it doesn't mend", as
   assert.ok(away.lines >= 1 && away.seconds < 15, JSON.stringify(away));
   for (const change of [{ password: "hunter2" }, { pathname: "/nowhere" }])
     assert.ok((await wait(change, 300_000)).seconds < 60);
+});
+
+test("a missing file isn't taken for a missing socket, which has the same code", async () => {
+  const lines: string[] = [];
+  const wait = (work: () => Promise<unknown>) =>
+    waitForDatabase(
+      { url: database.loginUrl, waitMs: 2_500, onWaiting: (line) => void lines.push(line) },
+      work,
+    );
+  const folder = "/nowhere-at-all";
+  await assert.rejects(
+    wait(() => readFile(folder)),
+    { code: "ENOENT", syscall: "open" },
+  );
+  assert.deepEqual(lines, []);
+  await assert.rejects(
+    wait(() => withClient(`postgres:///erp?host=${folder}`, () => Promise.resolve())),
+    /can't be used: .*ENOENT/,
+  );
+  assert.notDeepEqual(lines, []);
 });
 
 test("PgBouncer that refuses how connections begin is named, with the setting that mends it", async (t) => {

@@ -3,7 +3,7 @@
 // are gone; clients follow the ledger. At the end the books must equal the shelves. The actions are random; SEED
 // makes others, DAY_SECONDS sets the duration:
 //
-//     DAY_SECONDS=600 npm run test:only -- test/end-to-end/warehouse-day.test.ts
+//     DAY_SECONDS=600 npm run test:only -- test/end-to-end/warehouse-day.long.ts
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";

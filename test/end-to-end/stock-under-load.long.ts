@@ -1,7 +1,7 @@
 // Many clients change the stock of few products at the same time, while connections to the database are lost. The calls
 // are random; SEED makes others, STOCK_LOAD_SECONDS sets the duration:
 //
-//     STOCK_LOAD_SECONDS=600 npm run test:only -- test/end-to-end/stock-under-load.test.ts
+//     STOCK_LOAD_SECONDS=600 npm run test:only -- test/end-to-end/stock-under-load.long.ts
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

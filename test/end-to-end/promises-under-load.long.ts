@@ -1,7 +1,7 @@
 // 64 clients promise, release, add and ship units at the same time, through two processes, one of which is killed. The
 // calls are random; SEED makes others, PROMISE_CALLS sets their number:
 //
-//     PROMISE_CALLS=50000 npm run test:only -- test/end-to-end/promises-under-load.test.ts
+//     PROMISE_CALLS=50000 npm run test:only -- test/end-to-end/promises-under-load.long.ts
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startCommand } from "../commands/process.ts";

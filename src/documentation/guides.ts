@@ -75,6 +75,7 @@ const otherNames = new Map([
   ["holding", "/docs/guides/state-of-stock"],
   ["performance", "/docs/explanation/speed"],
   ["decisions", "/docs/internals/contributing"],
+  ["upgrading", "/docs/guides/running"],
 ]);
 
 /** Normalizes a name: removes case, hyphens, an extension and a plural. */

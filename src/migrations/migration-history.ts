@@ -6,7 +6,7 @@ import { readCommittedHashes, removeBlankFiles } from "./migration-files.ts";
 const explanation =
   "so those here can't bring it up to date, and nothing in it was changed. Recreate such a database: remove the folder of " +
   "the service's own Postgres (DATA_DIRECTORY, .data if not set) and start again; or create an empty database, and run " +
-  "`npx erp db setup` with its DATABASE_URL. docs/guides/upgrading.md says more.";
+  "`npx erp db setup` with its DATABASE_URL. docs/guides/running.md says more.";
 
 /**
  * The hashes of the migrations that a database has had, in their order; none before the first set-up, and for roles that

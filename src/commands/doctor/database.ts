@@ -24,7 +24,7 @@ export const migrations: Examination = {
       strange &&
         error(
           `The database has had migrations that this code doesn't have: ${strange}.`,
-          "Take the newer code; or, if they were made by others, docs/guides/upgrading.md (databases of other migrations).",
+          "Take the newer code; or, if they were made by others, docs/guides/running.md (databases of other migrations).",
         ),
     );
   },

@@ -9,7 +9,6 @@ export interface EarlierCell {
   connections: number;
   contestant: string;
   shareOfLimit: number | null;
-  shareByProcessorTime: number | null;
 }
 
 /** An earlier run that the current run repeats. */
@@ -46,14 +45,13 @@ export function runToRepeat(
 export function inBothRuns(
   cell: Pick<Cell, "query" | "connections" | "contestant">,
   share: number,
-  figure: "shareOfLimit" | "shareByProcessorTime",
   earlier: EarlierRun | null,
 ): number[] {
   const same = earlier?.cells.find(
     ({ query, connections, contestant }) =>
       query === cell.query && connections === cell.connections && contestant === cell.contestant,
   );
-  const before = same?.[figure] ?? null;
+  const before = same?.shareOfLimit ?? null;
   return before === null ? [share] : [share, before].sort((one, other) => one - other);
 }
 

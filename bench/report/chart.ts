@@ -27,8 +27,7 @@ export function chartOf({
   options,
   earlier,
 }: Pick<SideBySide, "cells" | "contestants" | "options" | "earlier">): string {
-  const leastShare = (cell: Cell): number =>
-    inBothRuns(cell, speedShare(cell, cells), "shareOfLimit", earlier)[0]!;
+  const leastShare = (cell: Cell): number => inBothRuns(cell, speedShare(cell, cells), earlier)[0]!;
   const bars = cells
     .map((cell) => ({ ...cell, share: leastShare(cell) }))
     .filter(({ contestant, share }) => contestant !== "limit" && Number.isFinite(share));

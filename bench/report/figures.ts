@@ -11,24 +11,12 @@ export function perSecond(cell: Cell): string {
   return Math.round(medianFigure(cell, (round) => round.perSecond)).toLocaleString("en-GB");
 }
 
-/** A figure to compare contestants by; more is better. */
-type Merit = (round: Round) => number;
-
-const speed: Merit = (round) => round.perSecond;
-/** Requests per second of processor time, of Node and Postgres together. */
-const efficiency: Merit = (round) => 1000 / (round.nodeCpu + (round.postgresCpu ?? 0));
-
-/** Compares the speed with LIMIT's for the same query and connections. */
-export const speedShare = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, speed);
-
-/** Compares the processor time per request with LIMIT's. Other work on the machine disturbs it less. */
-export const efficiencyShare = (cell: Cell, cells: readonly Cell[]): number =>
-  compared(cell, cells, efficiency);
-
-function compared(cell: Cell, cells: readonly Cell[], merit: Merit): number {
+/** Compares the requests per second with LIMIT's for the same query and connections. */
+export function speedShare(cell: Cell, cells: readonly Cell[]): number {
+  const speeds = ({ rounds }: Cell) => rounds.map((round) => round.perSecond);
   const base = cells.find(
     ({ contestant, query, connections }) =>
       contestant === "limit" && query === cell.query && connections === cell.connections,
   );
-  return base ? ratio(cell.rounds.map(merit), base.rounds.map(merit)) : NaN;
+  return base ? ratio(speeds(cell), speeds(base)) : NaN;
 }

@@ -1,5 +1,4 @@
 import type { BenchOptions } from "../options.ts";
-import { readQueries } from "../queries/reads.ts";
 import type { Machine } from "./machine.ts";
 import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
@@ -37,7 +36,6 @@ export function growthFiles(growth: Growth): Record<string, string> {
 }
 
 function markdownOf({ bySize, byDepth, sizes, machine, options }: Growth): string {
-  const asked = bySize.map(({ title }) => title as keyof typeof readQueries);
   const count = (value: number) => value.toLocaleString("en-GB");
   return [
     "# As the data grows",
@@ -55,7 +53,7 @@ ${options.seconds} s, one request at a time, over data of these sizes:`,
     "## Time of a page by the size of the data",
     "In milliseconds, of the service. The last column compares the largest with the smallest.",
     timesTable(bySize),
-    asked.map((query) => `- **${query}**: ${readQueries[query].title}`).join("\n"),
+    "[Side by side](side-by-side.md#queries) says what each query asks for.",
     ...(byDepth.length > 0
       ? [
           "## Time of a page by its depth",

@@ -2,7 +2,7 @@ import type { Cell } from "../measure/rounds.ts";
 import type { BenchOptions } from "../options.ts";
 import { claimsOf, inBothRuns } from "./both-runs.ts";
 import { chartOf } from "./chart.ts";
-import { medianFigure, perSecond, speedShare, efficiencyShare } from "./figures.ts";
+import { medianFigure, perSecond, speedShare } from "./figures.ts";
 import { machineInWords } from "./machine.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 import { table } from "./table.ts";
@@ -31,32 +31,29 @@ function markdownOf(run: SideBySide, picture: string): string {
     `## Share of LIMIT, at ${inConnections(connections)}`,
     section(run, connections, (cell) => `${shares(run, cell)}${wrong(cell)}`),
     ...(earlier ? [`The service is at least as fast as LIMIT: ${claims(run, connections)}.`] : []),
-    "The same by processor time per request, of Node and Postgres together:",
-    section(run, connections, (cell) => shares(run, cell, "shareByProcessorTime")),
   ]);
-  const details = options.connections.flatMap((connections) => [
-    `## In figures, at ${inConnections(connections)}`,
-    "Requests per second:",
-    section(run, connections, perSecond),
-    "Median time of a request, and in brackets what 99 of 100 don't exceed, in milliseconds:",
-    section(
-      run,
-      connections,
-      (cell) => `${milliseconds(cell, "medianTime")} (${milliseconds(cell, "slowTime")})`,
-    ),
-    "Processor time per request, of the Node process and of Postgres, in milliseconds:",
-    section(
-      run,
-      connections,
-      (cell) => `${milliseconds(cell, "nodeCpu")} + ${milliseconds(cell, "postgresCpu")}`,
-    ),
-  ]);
+  const most = Math.max(...options.connections);
+  const details = [
+    ...options.connections.flatMap((connections) => [
+      `## Milliseconds of a request, at ${inConnections(connections)}`,
+      "The median, and in brackets what 99 of 100 don't exceed:",
+      section(
+        run,
+        connections,
+        (cell) => `${milliseconds(cell, "medianTime")} (${milliseconds(cell, "slowTime")})`,
+      ),
+    ]),
+    `## Requests per second, at ${inConnections(most)}`,
+    section(run, most, perSecond),
+    `## Milliseconds of processor time per request, at ${inConnections(most)}`,
+    "Of the Node process and of Postgres:",
+    section(run, most, (cell) => `${milliseconds(cell, "nodeCpu")} + ${milliseconds(cell, "postgresCpu")}`),
+  ];
   return [
     "# Side by side",
     `Written by \`npm run bench${options.quick ? " -- --quick" : ""}\`: ${machineInWords(machine)}; demonstration data at
 scale ${scale}; medians of ${roundsOf(cells)} interleaved rounds of ${options.seconds} s, in ${minutes.toFixed(0)} minutes.
-Shares are medians of the ratios of requests per second within the same round. Every answer of a read was compared with the
-service's before anything was timed, and checked while it was. Each mutation had to book what was asked.`,
+Shares are medians of the ratios of requests per second within the same round. \`${resultsName(options)}.json\` has all figures.`,
     earlier
       ? `This is the second run of the same commit, after one of ${earlier.machine.date}. Shares are those of both, the lesser
 first, and the picture shows the lesser: a claim stands only where both runs hold it. All other figures are of the second.`
@@ -92,15 +89,9 @@ function section(run: SideBySide, connections: number, figure: (cell: Cell) => s
   return table(["", ...names], rows);
 }
 
-const shareBy = { shareOfLimit: speedShare, shareByProcessorTime: efficiencyShare };
-
 /** Prints a share of LIMIT, and the share in the earlier run. */
-function shares(
-  { cells, earlier }: SideBySide,
-  cell: Cell,
-  figure: keyof typeof shareBy = "shareOfLimit",
-): string {
-  const both = inBothRuns(cell, shareBy[figure](cell, cells), figure, earlier);
+function shares({ cells, earlier }: SideBySide, cell: Cell): string {
+  const both = inBothRuns(cell, speedShare(cell, cells), earlier);
   return [...new Set(both.map((share) => share.toFixed(2)))].join("–");
 }
 
@@ -108,7 +99,7 @@ function shares(
 function claims({ cells, earlier }: SideBySide, connections: number): string {
   const ours = cells.filter((cell) => cell.contestant === "service" && cell.connections === connections);
   const entries = ours.map(
-    (cell) => [cell.query, inBothRuns(cell, speedShare(cell, cells), "shareOfLimit", earlier)] as const,
+    (cell) => [cell.query, inBothRuns(cell, speedShare(cell, cells), earlier)] as const,
   );
   return claimsOf(new Map(entries));
 }
@@ -144,7 +135,6 @@ function jsonOf({ options, contestants, cells, earlier, ...others }: SideBySide)
       connections: cell.connections,
       contestant: cell.contestant,
       shareOfLimit: rounded(speedShare(cell, cells)),
-      shareByProcessorTime: rounded(efficiencyShare(cell, cells)),
       perSecond: rounded(medianFigure(cell, (round) => round.perSecond)),
       medianTime: rounded(medianFigure(cell, (round) => round.medianTime)),
       slowTime: rounded(medianFigure(cell, (round) => round.slowTime)),

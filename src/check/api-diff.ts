@@ -13,7 +13,7 @@ const rules: Record<Impact, Pick<Finding, "severity" | "why" | "remedy">> = {
     severity: "warning",
     why: "Operations of clients of unstable that ask for it are refused, or answered otherwise, from the next start on.",
     remedy:
-      "keep it beside the new one, with @deprecated in the view's comment, until nobody uses it (docs/guides/evolving.md). If it has to be, say so: -- waive api-breaking PATH: why.",
+      "keep it beside the new one, with @deprecated in the view's comment, until nobody uses it (docs/reference/check.md). If it has to be, say so: -- waive api-breaking PATH: why.",
   },
   dangerous: {
     severity: "warning",

@@ -70,6 +70,6 @@ it("says of one run that it is one", () => {
 
 it("compares the same query, connections and contestant", () => {
   const earlier = { commit: "abc", scale: 100, machine: { date: "" }, cells: [] };
-  assert.deepEqual(inBothRuns(cell("service", "A", 1), 1.5, "shareOfLimit", earlier), [1.5]);
+  assert.deepEqual(inBothRuns(cell("service", "A", 1), 1.5, earlier), [1.5]);
   assert.equal(claimsOf(new Map([["A", [1.5]]])), "in both runs A; in one of them none; in neither none");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { XMLValidator } from "fast-xml-parser";
 import { chartOf } from "../../bench/report/chart.ts";
-import { speedShare, efficiencyShare } from "../../bench/report/figures.ts";
+import { speedShare } from "../../bench/report/figures.ts";
 import type { Cell } from "../../bench/measure/rounds.ts";
 import { limit } from "../../bench/contestants/limit.ts";
 import { serviceContestant } from "../../bench/contestants/service.ts";
@@ -26,7 +26,6 @@ const cells = [cell("service", [80, 40, 75], 2), cell("limit", [100, 50, 100], 1
 
 it("compares with LIMIT round by round", () => {
   assert.equal(speedShare(cells[0]!, cells), 0.8);
-  assert.equal(efficiencyShare(cells[0]!, cells), 0.5);
   assert.equal(speedShare(cells[1]!, cells), 1);
 });
 

@@ -255,7 +255,7 @@ comment on function api_unstable.tree_measure(api_unstable.tree_measure_input) i
 @userErrors INVALID
 Measures a tree.$$;
 
--- A row of docs/guides/evolving.md each
+-- A row of docs/reference/keys-and-types.md each
 
 create table orchard.sample (
   sample_id integer primary key,

@@ -14,12 +14,12 @@ export const ddlRules = {
   "column-rewrites-table": {
     why: "Every row is rewritten, while nobody else can read or write the table.",
     remedy:
-      "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by api_meta.backfill, and then make it not null (docs/guides/evolving.md). A virtual generated column rewrites nothing.",
+      "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by api_meta.backfill, and then make it not null (docs/guides/changing-columns.md). A virtual generated column rewrites nothing.",
   },
   "not-null-without-default": {
     why: "The table has rows, which would have no value there: the migration fails wherever it isn't empty.",
     remedy:
-      "give it a constant default, or add it nullable, fill it in batches, and then make it not null (docs/guides/evolving.md).",
+      "give it a constant default, or add it nullable, fill it in batches, and then make it not null (docs/guides/changing-columns.md).",
   },
   "not-null-scans": {
     why: "All rows are looked at, while nobody else can read or write the table.",
@@ -29,7 +29,7 @@ export const ddlRules = {
   "type-rewrites-table": {
     why: "Every row is rewritten and every index of the column is built again, while nobody else can read or write the table.",
     remedy:
-      "add a column of the new type beside it, keep both in step by a trigger, fill it in batches, and let views read the new one (docs/guides/evolving.md). Waive it where Postgres rewrites nothing, as from varchar to text.",
+      "add a column of the new type beside it, keep both in step by a trigger, fill it in batches, and let views read the new one (docs/guides/changing-columns.md). Waive it where Postgres rewrites nothing, as from varchar to text.",
   },
   "drops-data": {
     why: "What lies there is gone with the commit; processes of the release before, which still run meanwhile, may read it.",
@@ -83,13 +83,13 @@ export const ddlRules = {
     severity: "warning",
     why: "Every row stays locked until the migration ends, is written to the log of events, and leaves a dead one behind.",
     remedy:
-      "select api_meta.backfill(…) changes a batch at a time by background work (docs/guides/evolving.md); waive it for a table that stays small.",
+      "select api_meta.backfill(…) changes a batch at a time by background work (docs/guides/changing-columns.md); waive it for a table that stays small.",
   },
   renames: {
     severity: "warning",
     why: "Views and foreign keys follow, but functions name tables and columns in their texts, and fail from then on, calls that are under way included.",
     remedy:
-      "keep the name: the API's names are those of its views. Else a column of the new name beside the old one, or a view that keeps the table's name (docs/guides/evolving.md).",
+      "keep the name: the API's names are those of its views. Else a column of the new name beside the old one, or a view that keeps the table's name (docs/guides/changing-columns.md).",
   },
   "grants-reads": {
     why: "What service_api may read follows from the views of the API, and each migration ends with taking back what is more.",

@@ -1,0 +1,6 @@
+--!include valuation/movements.sql
+--!include valuation/bookings.sql
+--!include valuation/events.sql
+--!include valuation/entries.sql
+--!include valuation/cost_of_order.sql
+--!include valuation/cost_of_fulfillment.sql

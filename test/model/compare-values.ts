@@ -7,7 +7,7 @@ import { now, reportedValueOf, valueOf } from "./model.ts";
 import type { Valued } from "./model.ts";
 import type { Micro } from "./money.ts";
 import { scaled, shown } from "./money.ts";
-import type { BusinessRecord, Method, Place } from "./record.ts";
+import type { BusinessRecord, Method, Movement, Place } from "./record.ts";
 import { isCounted } from "./record.ts";
 import { sharesOf } from "./stock.ts";
 
@@ -185,14 +185,18 @@ export async function compareCosts(business: Business, rows: Rows): Promise<void
     const [{ cost }] = await rows("select valuation.cost_of_fulfillment($1) as cost", [id]);
     assert.equal(amount(cost), shown(sum), `cost of fulfillment ${id}`);
   }
+  const closed = record.closings.at(-1)?.sequence ?? 0;
   for (const { id } of business.orders) {
     const place = `order:${id}`;
-    const sold = record.movements.filter((movement) => movement.to === place);
-    if (!sold.every((movement) => isKnown(movement.id))) continue;
+    const moved = record.movements.filter(({ from, to }) => from === place || to === place);
+    if (!moved.every(({ product }) => valued.has(product))) continue;
     const sum = products.reduce((all, product) => {
       return all + (valued.get(product.id)!.outside.get(place)?.value ?? 0n);
     }, 0n);
+    // A missing price matters to what no report has closed
+    const isOpen = (movement: Movement) => movement.sequence > closed && !record.deletedPlaces.has(place);
+    const isComplete = moved.every((movement) => !isOpen(movement) || isKnown(movement.id));
     const [{ cost }] = await rows("select valuation.cost_of_order($1) as cost", [id]);
-    assert.equal(amount(cost), shown(sum), `cost of order ${id}`);
+    assert.equal(amount(cost), isComplete ? shown(sum) : null, `cost of order ${id}`);
   }
 }

@@ -20,6 +20,7 @@ insert into ledger.named_reservation (reservation_id, product_id, warehouse_id)
 select r.id, r.product_id, r.warehouse_id from erp.stock_reservation r where ledger.may_owe_units(r);
 --!include ledger/named_units.sql
 --!include ledger/named_promises.sql
+--!include ledger/promised_places.sql
 --!include ledger/keep_reservation_figures.sql
 --!include ledger/promised_picks.sql
 --!include ledger/pick_units.sql

@@ -246,4 +246,24 @@ describe("units that a fulfillment order is to ship by name", () => {
     await pickingIn(shop).done("pickListCancel", { id: list.id });
     assert.deepEqual((await reserve(2)).userErrors, []);
   });
+
+  it("are free again when they were released before a fulfillment order took them", async () => {
+    await batches("gin");
+    const order = await ordered("gin", 4);
+    await planned(order, { lines: [{ orderLineItemId: order.lines[0], quantity: 2 }] });
+    const kept = await calls.reserve("gin", "hall", 2, forLine(order, { batchId: shop.id.gin1 }));
+    await calls.release({ id: kept, quantity: 1 });
+    await calls.reserve("gin", "hall", 4, { batchId: shop.id.gin1 });
+    assert.deepEqual(await calls.kept(kept), ["1 active"]);
+  });
+
+  it("are no longer looked at when they were shipped", async () => {
+    const order = await promised("dye", 2, 2);
+    const named = () =>
+      shop.sql("select from ledger.named_reservation n where n.product_id = $1", shop.id.dye!);
+    await shop.fulfill(order.fulfillmentOrders[0]!);
+    assert.equal((await named()).length, 1);
+    await calls.reserve("dye", "hall", 1, { batchId: shop.id.dye2 });
+    assert.equal((await named()).length, 1);
+  });
 });

@@ -1,4 +1,4 @@
-drop table if exists ledger.named_reservation;
+drop table if exists ledger.named_reservation cascade;
 create table ledger.named_reservation (
   reservation_id uuid primary key references erp.stock_reservation on delete cascade,
   product_id uuid not null,

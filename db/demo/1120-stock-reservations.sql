@@ -80,3 +80,5 @@ from (
   from erp.stock_reservation r where r.order_line_item_id is null group by r.product_id
 ) r
 where p.id = r.product_id and r.quantity > 0;
+insert into ledger.named_reservation (reservation_id, product_id, warehouse_id)
+select r.id, r.product_id, r.warehouse_id from erp.stock_reservation r where ledger.may_owe_units(r);

@@ -18,7 +18,25 @@ after(() => shop.close());
 afterEach(() => assertLedgerIsRight(shop));
 
 const ordered = (product: string, quantity: number) => shop.order([{ product, quantity }]);
+/** Plans an order in the hall. */
+async function planned(order: ShopOrder, rest: object = {}): Promise<ShopOrder> {
+  const { fulfillmentOrders } = await shop.succeed(
+    "fulfillmentOrderCreate",
+    { orderId: order.id, warehouseId: shop.id.hall, ...rest },
+    "fulfillmentOrders { id lineItems(first: 9) { edges { node { id } } } }",
+  );
+  return {
+    ...order,
+    fulfillmentOrders: fulfillmentOrders.map(({ id, lineItems }: any) => ({
+      id,
+      lines: lineItems.edges.map(({ node }: any) => node.id),
+    })),
+  };
+}
 const forLine = (order: ShopOrder, rest: object = {}) => ({ orderLineItemId: order.lines[0], ...rest });
+/** Ships some units of the first line. */
+const part = ({ id, lines }: ShopOrder["fulfillmentOrders"][0], quantity: number) =>
+  shop.fulfill({ id }, { lines: [{ fulfillmentOrderLineItemId: lines[0], quantity }] });
 /** Describes what left: units, bin, and batch if there is one. */
 async function left({ stockMovements }: any): Promise<string[]> {
   const rows = await shop.sql(
@@ -65,32 +83,16 @@ describe("units that a reservation names", () => {
     await shop.store("oil", "A-1", 5, "oil3");
     const order = await ordered("oil", 4);
     await calls.reserve("oil", "hall", 2, forLine(order, { batchId: shop.id.oil2 }));
-    const planned = await shop.succeed(
-      "fulfillmentOrderCreate",
-      { orderId: order.id, warehouseId: shop.id.hall },
-      "fulfillmentOrders { id }",
-    );
-    assert.deepEqual(await left(await shop.fulfill(planned.fulfillmentOrders[0])), [
-      "2 C-1 oil2",
-      "2 A-1 oil3",
-    ]);
+    const { fulfillmentOrders } = await planned(order);
+    assert.deepEqual(await left(await shop.fulfill(fulfillmentOrders[0]!)), ["2 C-1 oil2", "2 A-1 oil3"]);
   });
 
   it("are shipped once: a later parcel of the line takes what comes first", async () => {
     await batches("ink");
-    const order = await shop.order([{ product: "ink", quantity: 4 }], [{ lines: [[0, 4]] }]);
-    const [{ id, lines }] = order.fulfillmentOrders as [ShopOrder["fulfillmentOrders"][0]];
-    // As one that was reserved before the fulfillment order was made
-    await shop.sql(
-      `insert into erp.stock_reservation (product_id, warehouse_id, batch_id, order_line_item_id, quantity, open_quantity, state)
-       values ($1, $2, $3, $4, 2, 0, 'consumed')`,
-      shop.id.ink!,
-      shop.id.hall!,
-      shop.id.ink2!,
-      order.lines[0]!,
-    );
-    const parcel = () =>
-      shop.fulfill({ id }, { lines: [{ fulfillmentOrderLineItemId: lines[0], quantity: 2 }] });
+    const order = await ordered("ink", 4);
+    await calls.reserve("ink", "hall", 2, forLine(order, { batchId: shop.id.ink2 }));
+    const { fulfillmentOrders } = await planned(order);
+    const parcel = () => part(fulfillmentOrders[0]!, 2);
     assert.deepEqual(await left(await parcel()), ["2 C-1 ink2"]);
     assert.deepEqual(await left(await parcel()), ["2 A-2 ink1"]);
   });
@@ -100,12 +102,7 @@ describe("units that a reservation names", () => {
     const picking = pickingIn(shop);
     const order = await ordered("wax", 3);
     await calls.reserve("wax", "C-1", 3, forLine(order));
-    const planned = await shop.succeed(
-      "fulfillmentOrderCreate",
-      { orderId: order.id, warehouseId: shop.id.hall },
-      "fulfillmentOrders { id }",
-    );
-    const list = await picking.plan([{ ...order, fulfillmentOrders: planned.fulfillmentOrders }]);
+    const list = await picking.plan([await planned(order)]);
     assert.deepEqual(picking.way(list), ["C-1 wax wax2 0/3 open"]);
     await picking.done("pickListCancel", { id: list.id });
   });
@@ -137,5 +134,136 @@ describe("units that a reservation names", () => {
     const cart = await calls.reserve("saw", "A-2", 3);
     await calls.outdate(cart);
     assert.deepEqual(await left(await shop.ship(await ordered("saw", 3))), ["3 A-2"]);
+  });
+});
+
+describe("units that a fulfillment order is to ship by name", () => {
+  /** Makes a product, and an order with a fulfillment order that was promised units of the batch that comes first. */
+  async function promised(name: string, quantity: number, units: number): Promise<ShopOrder> {
+    await batches(name);
+    const order = await ordered(name, quantity);
+    await calls.reserve(name, "hall", units, forLine(order, { batchId: shop.id[`${name}1`] }));
+    return planned(order);
+  }
+  const shipped = async (product: string, quantity: number) =>
+    left(await shop.ship(await ordered(product, quantity)));
+
+  it("are the last that shipments of others take", async () => {
+    const order = await promised("jam", 5, 5);
+    const other = await planned(await ordered("jam", 1));
+    assert.deepEqual(await left(await shop.fulfill(other.fulfillmentOrders[0]!)), ["1 C-1 jam2"]);
+    assert.deepEqual(await shipped("jam", 3), ["3 C-1 jam2"]);
+    // Shipments are not stopped by promises to others
+    assert.deepEqual(await shipped("jam", 2), ["1 C-1 jam2", "1 A-2 jam1"]);
+    await shop.store("jam", "C-1", 5, "jam2");
+    assert.deepEqual(await left(await shop.fulfill(order.fulfillmentOrders[0]!)), [
+      "4 A-2 jam1",
+      "1 C-1 jam2",
+    ]);
+  });
+
+  it("are the last that shipments of others take: a bin", async () => {
+    await calls.newProduct("nut", "A-2", 5);
+    await shop.store("nut", "C-1", 5);
+    const order = await ordered("nut", 5);
+    await calls.reserve("nut", "A-2", 5, forLine(order));
+    const { fulfillmentOrders } = await planned(order);
+    assert.deepEqual(await shipped("nut", 2), ["2 C-1"]);
+    assert.deepEqual(await left(await shop.fulfill(fulfillmentOrders[0]!)), ["5 A-2"]);
+  });
+
+  it("are the last that pick lists of others take, until a pick list has them", async () => {
+    const order = await promised("fig", 3, 3);
+    const picking = pickingIn(shop);
+    const one = await picking.plan([await planned(await ordered("fig", 1))]);
+    assert.deepEqual(picking.way(one), ["C-1 fig fig2 0/1 open"]);
+    const both = await picking.plan([await planned(await ordered("fig", 1)), order]);
+    assert.deepEqual(picking.way(both), ["A-2 fig fig1 0/1 open", "A-2 fig fig1 0/3 open"]);
+    assert.deepEqual(await shipped("fig", 1), ["1 A-2 fig1"]);
+    for (const { id } of [one, both]) await picking.done("pickListCancel", { id });
+    assert.deepEqual(await shipped("fig", 1), ["1 C-1 fig2"]);
+  });
+
+  it("are no longer promised when they were shipped", async () => {
+    const order = await promised("bun", 4, 3);
+    assert.deepEqual(await left(await part(order.fulfillmentOrders[0]!, 2)), ["2 A-2 bun1"]);
+    assert.deepEqual(await shipped("bun", 1), ["1 C-1 bun2"]);
+    assert.deepEqual(await left(await part(order.fulfillmentOrders[0]!, 1)), ["1 A-2 bun1"]);
+    assert.deepEqual(await shipped("bun", 1), ["1 A-2 bun1"]);
+  });
+
+  it("are no longer promised when the fulfillment order was cancelled", async () => {
+    const order = await promised("cod", 3, 3);
+    assert.deepEqual(await shipped("cod", 1), ["1 C-1 cod2"]);
+    await shop.succeed("fulfillmentOrderCancel", { id: order.fulfillmentOrders[0]!.id });
+    assert.deepEqual(await shipped("cod", 1), ["1 A-2 cod1"]);
+  });
+
+  it("are still promised when another warehouse has shipped its part", async () => {
+    await batches("pea");
+    await shop.store("pea", "B-1", 2, "pea1");
+    const order = await ordered("pea", 4);
+    await calls.reserve("pea", "shed", 2, forLine(order, { batchId: shop.id.pea1 }));
+    await calls.reserve("pea", "hall", 2, forLine(order, { batchId: shop.id.pea2 }));
+    const [there, here] = await Promise.all([
+      planned(order, {
+        warehouseId: shop.id.shed,
+        lines: [{ orderLineItemId: order.lines[0], quantity: 2 }],
+      }),
+      planned(order, { lines: [{ orderLineItemId: order.lines[0], quantity: 2 }] }),
+    ]);
+    assert.deepEqual(await left(await shop.fulfill(there.fulfillmentOrders[0]!)), ["2 B-1 pea1"]);
+    assert.deepEqual(await left(await shop.fulfill(here.fulfillmentOrders[0]!)), ["2 C-1 pea2"]);
+  });
+
+  it("count only from the moment of the promise: what was shipped before is no part of it", async () => {
+    await batches("rum");
+    const order = await ordered("rum", 4);
+    const first = await planned(order, { lines: [{ orderLineItemId: order.lines[0], quantity: 2 }] });
+    assert.deepEqual(await left(await shop.fulfill(first.fulfillmentOrders[0]!)), ["2 A-2 rum1"]);
+    await calls.reserve("rum", "hall", 2, forLine(order, { batchId: shop.id.rum2 }));
+    const { fulfillmentOrders } = await planned(order);
+    assert.deepEqual(await left(await shop.fulfill(fulfillmentOrders[0]!)), ["2 C-1 rum2"]);
+  });
+
+  it("can't be reserved by name for others", async () => {
+    const order = await promised("tea", 3, 3);
+    const reserve = (quantity: number) =>
+      calls.tryReserve([["tea", "hall", quantity, { batchId: shop.id.tea1 }]]);
+    const { userErrors } = await reserve(3);
+    assert.deepEqual(
+      userErrors.map(({ code, details }: any) => [code, details]),
+      [["INSUFFICIENT_STOCK", { available: 2, requested: 3 }]],
+    );
+    // Units on a pick list count once
+    const list = await pickingIn(shop).plan([order]);
+    const [refused] = (await reserve(3)).userErrors;
+    assert.deepEqual(refused.details, { available: 2, requested: 3, planned: 3 });
+    assert.equal(
+      refused.message,
+      "2 units are left to reserve there, not 3. Of what lies there, 3 are planned for pick lists.",
+    );
+    await pickingIn(shop).done("pickListCancel", { id: list.id });
+    assert.deepEqual((await reserve(2)).userErrors, []);
+  });
+
+  it("are free again when they were released before a fulfillment order took them", async () => {
+    await batches("gin");
+    const order = await ordered("gin", 4);
+    await planned(order, { lines: [{ orderLineItemId: order.lines[0], quantity: 2 }] });
+    const kept = await calls.reserve("gin", "hall", 2, forLine(order, { batchId: shop.id.gin1 }));
+    await calls.release({ id: kept, quantity: 1 });
+    await calls.reserve("gin", "hall", 4, { batchId: shop.id.gin1 });
+    assert.deepEqual(await calls.kept(kept), ["1 active"]);
+  });
+
+  it("are no longer looked at when they were shipped", async () => {
+    const order = await promised("dye", 2, 2);
+    const named = () =>
+      shop.sql("select from ledger.named_reservation n where n.product_id = $1", shop.id.dye!);
+    await shop.fulfill(order.fulfillmentOrders[0]!);
+    assert.equal((await named()).length, 1);
+    await calls.reserve("dye", "hall", 1, { batchId: shop.id.dye2 });
+    assert.equal((await named()).length, 1);
   });
 });

@@ -15,6 +15,7 @@ comment on column erp.shipping_label_file.deleted_because is
   'Error code that says why the file was deleted: LABEL_CANCELLED, FILE_EXPIRED or FILE_ERASED.';
 comment on constraint shipping_label_file_is_there_or_has_a_reason on erp.shipping_label_file is
   '@internal erp.follow_shipping_label writes the reason.';
+-- waive index-blocks-writes: files are kept since the same release
 create index shipping_label_file_kept_idx on erp.shipping_label_file (created_at)
   where deleted_because is null;
 comment on index erp.shipping_label_file_kept_idx is 'For erp.prune_label_files.';

@@ -49,6 +49,22 @@ export const errorCodes = {
     status: "409",
     meaning: "The idempotency key was used to upload another file. Nothing was done. Use another key.",
   },
+  LABEL_CANCELLED: {
+    retryable: false,
+    status: "410",
+    meaning: "The file was deleted, because its shipping label was cancelled. Request a new label.",
+  },
+  FILE_EXPIRED: {
+    retryable: false,
+    status: "410",
+    meaning: "The file of the shipping label was deleted at the end of its retention period.",
+  },
+  FILE_ERASED: {
+    retryable: false,
+    status: "410",
+    meaning:
+      "The file of the shipping label was deleted on purpose, for example with the data of its customer.",
+  },
   PERSISTED_QUERY_NOT_FOUND: {
     retryable: false,
     status: "200",

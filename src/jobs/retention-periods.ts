@@ -81,6 +81,14 @@ export const retentionRules: readonly RetentionRule[] = [
     overdueDays: daysSince("(select min(day) from auth.operation_use) + interval '14 days'"),
   },
   {
+    task: "prune_label_files",
+    what: "files of shipping labels",
+    prune: "erp.prune_label_files(100)",
+    overdueDays: daysSince(
+      "(select min(created_at) from erp.shipping_label_file where deleted_because is null) + erp.label_file_lifetime()",
+    ),
+  },
+  {
     task: "prune_audit",
     what: "events of the audit",
     prune: "auth.prune_audit(500)",

@@ -18,6 +18,7 @@ let channel: string;
 let ada: string;
 let other: string;
 let order: string;
+let labelUrl: string;
 before(async () => {
   shop = await openShippingShop();
   const [made] = await shop.sql(`
@@ -137,6 +138,26 @@ async function buy(): Promise<void> {
      values ($1, 'dhl', '["TRACK-0815-ADA"]', 'https://carrier.example/TRACK-0815-ADA')`,
     order,
   );
+  const printed = await shop.owner.query(
+    `with file as (
+       insert into erp.shipping_label_file (shipping_label_id, code, content_type, content)
+       select id, repeat('c', 32), 'text/plain', convert_to($2, 'UTF8') from erp.shipping_label where order_id = $1
+       returning shipping_label_id as id, code
+     )
+     update erp.shipping_label l set document_url = format('/api/_action/document/%s/%s', f.id, f.code)
+     from file f where l.id = f.id returning document_url as url`,
+    [uuidOf(order), `To ${address.street}`],
+  );
+  labelUrl = printed.rows[0].url;
+  await shop.sql(
+    `insert into erp.carrier (technical_name, name, url, secret) values ('dhl', 'DHL', 'http://127.0.0.1:9', 'x')
+     on conflict do nothing`,
+  );
+  await shop.sql(
+    `insert into erp.shipping_label (order_id, carrier_technical_name, state, parcel_number)
+     values ($1, 'dhl', 'requested', 1)`,
+    order,
+  );
   await shop.sql(
     `insert into erp.stock_reservation (product_id, warehouse_id, order_line_item_id, quantity, open_quantity, state, reference, note)
      select l.product_id, w.id, l.id, 1, 0, 'released', 'call Ada before noon', 'leave it with Babbage'
@@ -181,7 +202,10 @@ const leaks = async () =>
 test("it is refused while an open order needs the address, and nothing is changed", async () => {
   const { exitCode, stderr } = await command("anonymize", ada);
   assert.equal(exitCode, 1);
-  assert.match(stderr, /address is still needed by the order 1001\. Complete or cancel/);
+  assert.match(
+    stderr,
+    /address is still needed by the order 1001, a requested label of the order 1001\. Complete or cancel/,
+  );
   assert.equal((await one("select email from erp.customer where id = $1", ada)).email, values.email);
   for (const words of [["anonymize"], ["forget", ada], ["anonymize", ada, "--to", "x"], []])
     assert.equal((await command(...words)).exitCode, 2, words.join(" "));
@@ -232,6 +256,9 @@ test("an export has all that there is, documents with their files", async () => 
     assert.deepEqual(all.customer.tags, ["VIP"]);
     assert.equal(all.orders[0].line_items[0].quantity, 2);
     assert.deepEqual(all.documents.map(({ type }: any) => type).sort(), ["delivery_note", "invoice"]);
+    const [{ file: printed }] = all.labels;
+    assert.equal(Buffer.from(printed.base64, "base64").toString(), `To ${address.street}`);
+    assert.equal(all.labels[1].file, null);
     for (const { file: pdf } of all.documents) {
       assert.equal(pdf.content_type, "application/pdf");
       assert.equal(Buffer.from(pdf.base64, "base64").toString("latin1", 0, 5), "%PDF-");
@@ -265,6 +292,14 @@ test("it becomes anonymous everywhere but in documents, as others go on", async 
     "update erp.fulfillment_order set state = 'Closed' where destination_order_id = $1 and state <> 'Cancelled'",
     order,
   );
+  const stillRequested = await command("anonymize", ada);
+  assert.match(stillRequested.stderr, /needed by a requested label of the order 1001\. Complete or cancel/);
+  // The carrier refuses the label, with the address in its reason. Statistics keep that, too
+  await shop.owner.query(
+    "update erp.shipping_label set state = 'failed', failure = $1 where state = 'requested'",
+    [`There is no ${address.street}.`],
+  );
+  await shop.sql("analyze");
   // A change that isn't numbered yet, and an answer that shows what was given
   await customers([{ customerNumber: "C-10001", title: "Countess" + " of Lovelace" }]);
   await shop.owner.query("update mutation.idempotency_key set payload = payload || $1 where key = 'of ada'", [
@@ -296,6 +331,8 @@ test("it becomes anonymous everywhere but in documents, as others go on", async 
   assert.match(stdout, /Kept as they are[^]* delivery_note DN-10001 [^]* invoice INV-10001 /);
   assert.match(stdout, /Backups, logs/);
   assert.deepEqual(await leaks(), []);
+  const file = await fetch(new URL(labelUrl, shop.url));
+  assert.deepEqual([file.status, (await file.json()).errors[0].extensions.code], [410, "FILE_ERASED"]);
   const { payload } = await one("select payload from mutation.idempotency_key where key = 'of ada'");
   assert.deepEqual(payload.warnings, [{ message: "[removed]", details: { given: ["[removed]", 7] } }]);
   assert.ok(payload.customers.includes(uuidOf(ada)));

@@ -65,8 +65,14 @@ const streetOf = async (fulfillmentOrder: string) =>
     })
   ).fulfillmentOrder.shippingAddress?.street;
 /** Gives an order another address, and plans it again. */
-const readdress = async (order: string, former: string) => {
-  await shop.succeed("ordersUpsert", { orders: [{ id: order, shippingAddress: address }] });
+const readdress = async (order: string, former: string, labels: string[] = []) => {
+  const input = { orders: [{ id: order, shippingAddress: address }] };
+  const select = "orders { id } warnings { code field details }";
+  const { userErrors, warnings } = await shop.mutate("ordersUpsert", input, { select });
+  assert.deepEqual(userErrors, []);
+  const details = { fulfillmentOrderIds: [former], shippingLabelIds: labels };
+  const field = ["orders", "0", "shippingAddress"];
+  assert.deepEqual(warnings, [{ code: "OLD_ADDRESS_KEPT", field, details }]);
   assert.equal(await streetOf(former), "Hafenweg 3");
   await shop.succeed("fulfillmentOrderCancel", { id: former });
   return plan(order);
@@ -105,6 +111,56 @@ describe("an address that changes after the fulfillment order was planned", () =
     assert.deepEqual((await shop.fulfill({ id: next })).userErrors, []);
     const { state, fulfillmentOrders } = await shop.stateOf({ id: order, lines: [], fulfillmentOrders: [] });
     assert.deepEqual([state, fulfillmentOrders.map(([one]) => one)], ["completed", ["Cancelled", "Closed"]]);
+  });
+
+  it("is on no label that was printed before, which the caller is told", async () => {
+    const { order, fulfillmentOrder } = await planned();
+    const [printed] = await shop.request({ fulfillmentOrderId: fulfillmentOrder });
+    await shop.becomes(printed!, "created");
+    // Labels of returns have nothing to do with it
+    const [back] = await shop.request({ orderId: order, type: "return" });
+    await shop.becomes(back!, "created");
+    await readdress(order, fulfillmentOrder, [printed!]);
+  });
+
+  it("warns of nothing that follows it, or has left", async () => {
+    const warnings = async (row: object) => {
+      const payload = await shop.mutate(
+        "ordersUpsert",
+        { orders: [row] },
+        { select: "orders { id } warnings { code details }" },
+      );
+      assert.deepEqual(payload.userErrors, []);
+      return payload.warnings;
+    };
+    const { order, fulfillmentOrder } = await planned();
+    const former = { ...address, street: "Hafenweg 3" };
+    assert.deepEqual(await warnings({ id: order, paymentState: "paid" }), []);
+    assert.deepEqual(await warnings({ id: order, shippingAddress: former }), [], "no change");
+    assert.deepEqual(await warnings({ id: order, billingAddress: address }), []);
+    // An order without fulfillment orders whose label is requested is labelled with the new address
+    await shop.succeed("fulfillmentOrderCancel", { id: fulfillmentOrder });
+    assert.deepEqual(await warnings({ id: order, shippingAddress: address }), []);
+    const [label] = await shop.request({ orderId: order });
+    await shop.becomes(label!, "created");
+    assert.deepEqual(await warnings({ id: order, shippingAddress: former }), [
+      { code: "OLD_ADDRESS_KEPT", details: { fulfillmentOrderIds: [], shippingLabelIds: [label] } },
+    ]);
+    const next = await plan(order);
+    assert.deepEqual((await shop.fulfill({ id: next })).userErrors, []);
+    assert.deepEqual(await warnings({ id: order, shippingAddress: address }), [], "the parcel has left");
+  });
+
+  it("is refused with its row, and then warns of nothing", async () => {
+    const { order, fulfillmentOrder } = await planned();
+    const wrong = { orders: [{ id: order, shippingAddress: address, paidAmount: -1 }] };
+    const select = "orders { id } warnings { code }";
+    const payload = await shop.mutate("ordersUpsert", wrong, { select });
+    assert.deepEqual([refusals(payload).length, payload.warnings], [1, []]);
+    assert.equal(await streetOf(fulfillmentOrder), "Hafenweg 3");
+    const tried = { orders: [{ id: order, shippingAddress: address }], validateOnly: true };
+    const { warnings } = await shop.mutate("ordersUpsert", tried, { select });
+    assert.deepEqual(warnings, [{ code: "OLD_ADDRESS_KEPT" }]);
   });
 });
 

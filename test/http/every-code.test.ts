@@ -5,7 +5,7 @@ import type { ErrorCode } from "../../src/errors/api-error.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { upload } from "../bulk/support.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
-import { query, startService } from "../lib/service.ts";
+import { query, read, startService } from "../lib/service.ts";
 import type { HttpAnswer, TestService } from "../lib/service.ts";
 
 // Every documented code can occur, with its documented status
@@ -38,6 +38,18 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Http
   }
 }
 
+/** Opens the file of a label that was deleted for this reason. */
+async function openDeleted(code: ErrorCode): Promise<HttpAnswer> {
+  const { rows } = await service.owner.query(
+    `with label as (insert into erp.shipping_label (carrier_technical_name) values ('dhl') returning id)
+     insert into erp.shipping_label_file (shipping_label_id, code, content_type, deleted_because)
+     select id, repeat('c', 32), 'application/pdf', $1 from label
+     returning '/api/_action/document/' || shipping_label_id || '/' || code as url`,
+    [code],
+  );
+  return read(await fetch(new URL(rows[0].url, service.url)));
+}
+
 const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
   UNAUTHENTICATED: () => service.ask(null, { query }),
   async UNAUTHORIZED() {
@@ -57,6 +69,9 @@ const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
     await upload(service, loader, "products", "{}", { headers });
     return upload(service, loader, "products", "[]", { headers });
   },
+  LABEL_CANCELLED: () => openDeleted("LABEL_CANCELLED"),
+  FILE_EXPIRED: () => openDeleted("FILE_EXPIRED"),
+  FILE_ERASED: () => openDeleted("FILE_ERASED"),
   PERSISTED_QUERY_NOT_FOUND: () =>
     service.ask(token, { extensions: { persistedQuery: { version: 1, sha256Hash: "0".repeat(64) } } }),
   CURSOR_INVALID: () => ask('{ countrys(after: "x") { edges { cursor } } }'),

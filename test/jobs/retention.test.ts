@@ -30,6 +30,7 @@ const lifetimes: Record<string, string> = {
   KEEP_IDEMPOTENCY_KEYS: "mutation.key_lifetime()",
   KEEP_BULK_RESULTS: "bulk.lifetime()",
   KEEP_USE_COUNTS: "auth.use_lifetime()",
+  KEEP_LABEL_FILES: "erp.label_file_lifetime()",
   KEEP_AUDIT: "auth.audit_lifetime()",
 };
 
@@ -103,6 +104,12 @@ async function fill(count: number): Promise<void> {
     insert into events.delivery_attempt (delivery_id, number, at, response_body)
       select id, 1, created_at, 'Thank you' from events.delivery;
     update events.delivery set created_at = now();
+    with label as (
+      insert into erp.shipping_label (carrier_technical_name, document_url)
+        select 'dhl', 'https://labels.example' from generate_series(1, 2 * ${count}) returning id
+    )
+    insert into erp.shipping_label_file (shipping_label_id, code, content_type, content, created_at)
+      select id, gen_random_uuid(), 'application/pdf', '%PDF-', now() - interval '88 days' - row_number() over () % 2 * interval '4 days' from label;
     insert into bulk.operation (credential_id, scopes, kind, state, resource, format, finished_at, expires_at)
       select '${id}', '{}', 'export', 'completed', 'products', 'jsonl', now(), now() + m.hours * interval '1 hour'
       from generate_series(1, ${count}) n, (values (-1), (1)) m (hours)`);
@@ -117,8 +124,9 @@ const counted = `
     (select count(*) from auth.operation where document = '{ shop }')::integer as operations,
     (select count(*) from events.delivery_attempt)::integer as attempts,
     (select count(*) from events.delivery)::integer as deliveries,
+    (select count(content) from erp.shipping_label_file)::integer as labels,
     (select count(*) from bulk.operation)::integer as bulk`;
-const kinds = ["audit", "uses", "fields", "credentials", "keys", "operations", "attempts", "bulk"];
+const kinds = ["audit", "uses", "fields", "credentials", "keys", "operations", "attempts", "labels", "bulk"];
 const all = (count: number) => Object.fromEntries(kinds.map((kind) => [kind, count]));
 
 describe("deleting by age", () => {

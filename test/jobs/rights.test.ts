@@ -63,7 +63,7 @@ describe("service_worker", () => {
         "bulk.release bulk.renew bulk.rights_to_files bulk.take carriers_with_work claim_shipping_labels close_next erase_retired_keys expire_batches expire_quotes expire_reservations " +
         "fill_default_currency_prices fill_next_batch force_unlock_workers import_exchange_rates label_backlog next_head prune " +
         "prune_attempts prune_audit prune_credentials " +
-        "prune_keys prune_operations prune_uses settle_shipping_label"
+        "prune_keys prune_label_files prune_operations prune_uses settle_shipping_label"
       ).split(" "),
     );
   });

@@ -171,6 +171,7 @@ test("nothing is imported unless it is asked for", () => {
     "prune_use_counts",
     "prune_credentials",
     "prune_operations",
+    "prune_label_files",
     "prune_audit",
     "erase_retired_keys",
     "close_ledger",

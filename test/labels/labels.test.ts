@@ -236,16 +236,54 @@ describe("a shipping label", () => {
     assert.deepEqual(await ask("2026-06-unstable"), { shippingLabel: { state: "created" } });
   });
 
-  it("loses its file with the address of the file", async () => {
+  it("loses its file with the address of the file, which then says why", async () => {
     worker = shop.work();
-    const [id] = await shop.request({ orderId: order });
-    const { documentUrl } = await shop.becomes(id!, "created");
-    await shop.sql("update erp.shipping_label set document_url = null where id = $1", id!);
-    assert.equal((await fetch(new URL(documentUrl, shop.url))).status, 404);
-    assert.deepEqual(
-      await shop.sql("select from erp.shipping_label_file where shipping_label_id = $1", id!),
-      [],
+    const ids = await shop.request({ orderId: order, parcels: [{}, {}, {}, {}] });
+    const made: any[] = [];
+    for (const id of ids) made.push(await shop.becomes(id, "created"));
+    const age = (id: string, days: number) =>
+      shop.sql(
+        `update erp.shipping_label_file set created_at = now() - interval '${days} days' where shipping_label_id = $1`,
+        id,
+      );
+    await age(ids[0]!, 91);
+    await age(ids[1]!, 89);
+    // Its request is old, its file is new
+    await shop.sql(
+      "update erp.shipping_label set created_at = now() - interval '1 year' where id = $1",
+      ids[1]!,
     );
+    assert.deepEqual(await shop.sql("select erp.prune_label_files(10) as n"), [{ n: 1 }]);
+    assert.deepEqual(await shop.sql("select erp.prune_label_files(10) as n"), [{ n: 0 }]);
+    await shop.mutate("shippingLabelCancel", { id: ids[2] });
+    await shop.becomes(ids[2]!, "cancelled");
+    await shop.sql("update erp.shipping_label set document_url = null where id = $1", ids[3]!);
+    const open = async ({ documentUrl }: any, init?: RequestInit) => {
+      const response = await fetch(new URL(documentUrl, shop.url), init);
+      const text = await response.text();
+      return [
+        response.status,
+        response.status === 200 ? text.slice(0, 5) : JSON.parse(text || "{}").errors?.[0].extensions.code,
+      ];
+    };
+    assert.deepEqual(await Promise.all(made.map((one) => open(one))), [
+      [410, "FILE_EXPIRED"],
+      [200, "%PDF-"],
+      [410, "LABEL_CANCELLED"],
+      [410, "FILE_ERASED"],
+    ]);
+    assert.deepEqual(await open(made[0], { method: "HEAD" }), [410, undefined]);
+    const [wrong, ofXml] = [made[0].documentUrl.replace(/.{3}$/, "xyz"), `${made[0].documentUrl}?format=xml`];
+    for (const documentUrl of [wrong, ofXml]) assert.deepEqual((await open({ documentUrl }))[0], 404);
+    const { state, documentUrl, trackingCodes } = await shop.label(ids[0]!);
+    assert.deepEqual([state, documentUrl, trackingCodes], ["created", null, made[0].trackingCodes]);
+    assert.ok((await shop.trackingCodes(order)).includes(trackingCodes[0]));
+    assert.deepEqual(await topics(ids[0]!), ["shipping_label.created"]);
+    const { rows } = await shop.owner.query(
+      "select count(content)::integer as files from erp.shipping_label_file where shipping_label_id = any ($1)",
+      [ids.map(uuidOf)],
+    );
+    assert.deepEqual(rows, [{ files: 1 }]);
   });
 
   it("lists its carriers without their secrets", async () => {

@@ -280,7 +280,7 @@ describe("one request", () => {
       const { cancelledAt, failure } = await shop.becomes(id, "cancelled");
       assert.ok(cancelledAt !== null && failure === null);
       assert.deepEqual([await shop.trackingCodes(order), madeFor(id)], [[], 0]);
-      assert.equal((await fetch(new URL(documentUrl, shop.url))).status, 404);
+      assert.equal((await fetch(new URL(documentUrl, shop.url))).status, 410);
     });
 
     it("but is on its way already, stays what it was", async () => {

@@ -41,7 +41,10 @@ export async function anonymizeCustomer(client: ClientBase, given: string): Prom
   });
   // Statistics keep samples of values
   if (!done.wasDone)
-    await client.query("analyze erp.customer, erp.sales_order, erp.fulfillment_order, events.event");
+    await client.query(
+      `analyze erp.customer, erp.sales_order, erp.fulfillment_order, erp.shipping_label, erp.quote, erp.return_order,
+       erp.goods_receipt, erp.stock_reservation, events.outbox, events.event, events.delivery_attempt, mutation.idempotency_key`,
+    );
   return done;
 }
 
@@ -115,7 +118,11 @@ async function requireSettled(
        where id = any ($1) and state in ('open', 'in_progress')
      union all
      select 'the fulfillment order ' || number from erp.fulfillment_order
-       where id = any ($2) and state not in ('Closed', 'Cancelled')`,
+       where id = any ($2) and state not in ('Closed', 'Cancelled')
+     union all
+     select 'a requested label of the order ' || coalesce(o.order_number, o.id::text)
+       from erp.shipping_label_work join erp.shipping_label l on l.id = shipping_label_id
+       join erp.sales_order o on o.id = l.order_id where o.id = any ($1)`,
     [orders, parts],
   );
   if (rows.length === 0) return;

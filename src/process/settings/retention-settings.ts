@@ -24,6 +24,9 @@ export const retention = {
     useCounts: setting("KEEP_USE_COUNTS", days(90), 400, {
       doc: "The number of days for which usage counts are kept, by API credential, version and field. `npx erp db check` reads the last 90.",
     }),
+    labelFiles: setting("KEEP_LABEL_FILES", days(7), 90, {
+      doc: "The number of days for which files of shipping labels are kept. The labels stay.",
+    }),
     audit: optional("KEEP_AUDIT", days(365), {
       example: "1095",
       doc: "The number of days for which the administration's audit log is kept. Without it, it is kept for ever.",

@@ -4,6 +4,8 @@ import type { RequestHandler, Response } from "express";
 import type { Pool } from "pg";
 import { checkEach } from "../../../lib/guarded.ts";
 import type { Admission } from "../../admission.ts";
+import { errorCodes } from "../../../errors/api-error.ts";
+import type { ErrorCode } from "../../../errors/api-error.ts";
 import { refuse } from "../../answers.ts";
 import { safeContentType, contentDisposition } from "../../../pdf/file.ts";
 import { keepPdf, openErpDocument } from "../../../pdf/open-document.ts";
@@ -36,6 +38,7 @@ export function pdfDownload(
     const document = await openErpDocument(pool, id, deepLinkCode, format);
     if (document === null) return next();
     const { number, content, contentType, config } = document;
+    const { deletedBecause } = config as { deletedBecause?: ErrorCode };
     const name = number ?? document.id;
     if (content !== null) {
       setHeaders(response, name, contentType!, content.bytes);
@@ -48,7 +51,9 @@ export function pdfDownload(
         ),
         response,
       ).catch(() => response.destroy());
-    } else if (document.static || format !== "pdf") next();
+    } else if (deletedBecause !== undefined)
+      refuse(request, response, 410, deletedBecause, errorCodes[deletedBecause].meaning);
+    else if (document.static || format !== "pdf") next();
     else {
       const pdf = await keepPdf(pool, id, deepLinkCode, await renderer.render(config));
       setHeaders(response, name, "application/pdf", pdf.byteLength);

@@ -8358,7 +8358,7 @@ comment on column api_unstable.order_upsert_input.shipping_method_id is '@gid Sh
 Id of the way to ship.';
 comment on column api_unstable.order_upsert_input.payment_method_id is '@gid PaymentMethod
 Id of the way to pay.';
-comment on column api_unstable.order_upsert_input.shipping_address is 'Shipping address: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.order_upsert_input.shipping_address is 'Shipping address: an object with the keys of FulfillmentOrder.shippingAddress. Fulfillment orders that are open keep the former one; a warning says which.';
 comment on column api_unstable.order_upsert_input.billing_address is 'Billing address: an object with the same keys.';
 comment on column api_unstable.order_upsert_input.buyer_reference is 'Reference that the buyer wants on invoices of this order (BT-10); at most 255 characters. By default the customer''s.';
 comment on column api_unstable.order_upsert_input.purchase_order_number is 'Number of the buyer''s purchase order (BT-13); at most 255 characters.';
@@ -8388,7 +8388,8 @@ Whether rows are done although others are refused. False when left out: all rows
 create type api_unstable.orders_upsert_payload as (
   results api_unstable.upsert_result[],
   orders uuid[],
-  user_errors api_unstable.user_error[]
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
 );
 comment on type api_unstable.orders_upsert_payload is 'The result of upserting orders.';
 comment on column api_unstable.orders_upsert_payload.results is '@resultOf Order
@@ -8397,6 +8398,7 @@ comment on column api_unstable.orders_upsert_payload.orders is '@entity Order
 @perLine orders
 The orders of the rows that were not refused, in their order.';
 comment on column api_unstable.orders_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+comment on column api_unstable.orders_upsert_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.payment_method_upsert_input as (
   id uuid,
@@ -11000,7 +11002,8 @@ create type api_unstable.warning_code as enum (
   'PURCHASE_QUANTITY',
   'MINIMUM_ORDER_VALUE',
   'PRODUCT_DELETED',
-  'CUSTOMER_ANONYMIZED'
+  'CUSTOMER_ANONYMIZED',
+  'OLD_ADDRESS_KEPT'
 );
 comment on type api_unstable.warning_code is '@value OTHER A warning that this version has no code for; the message describes it.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, because a later one exists. Field details has its countedAt and quantity.
@@ -11017,6 +11020,7 @@ comment on type api_unstable.warning_code is '@value OTHER A warning that this v
 @value MINIMUM_ORDER_VALUE The order is worth less than the supplier takes. Field details has its supplierOrderNumber, amountNet and the minimumOrderValue.
 @value PRODUCT_DELETED The product of a line is gone: no stock is reserved or booked for the line. Field details has the orderLineItemId.
 @value CUSTOMER_ANONYMIZED The customer was anonymized, and so were the addresses. Field details has the customerId.
+@value OLD_ADDRESS_KEPT The shipping address of the order changed, but fulfillment orders that are open, or labels that are printed, keep the former one. Field details has the fulfillmentOrderIds and the shippingLabelIds. Cancel the labels, then the fulfillment orders, and create them again.
 The code of a warning. A version only shows codes that it lists: later ones appear as OTHER.';
 
 create type api_unstable.webhook_deliveries_replay_input as (
@@ -16206,13 +16210,14 @@ CREATE OR REPLACE FUNCTION api_unstable.orders_upsert(input api_unstable.orders_
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (
-    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null, null
   )::api_unstable.orders_upsert_payload
   from mutation.upserted(erp.upsert_orders(changes -> 'orders', input.partial)) d
 $function$;
 grant execute on function api_unstable.orders_upsert(api_unstable.orders_upsert_input,jsonb) to service_writer;
 comment on function api_unstable.orders_upsert(api_unstable.orders_upsert_input,jsonb) is '@requiresScopes orders:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE OVER_FULFILLMENT TOO_MANY_LINES
+@warnings OLD_ADDRESS_KEPT
 Creates and updates orders. A row is matched by id, by storefrontId and sales channel, or by number. Units that are shipped, assigned to a fulfillment order or invoiced stay: a line keeps at least these units, and its product. Lines of completed and cancelled orders don''t change. Rows without a change write nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.payment_methods_upsert(input api_unstable.payment_methods_upsert_input, changes jsonb)
@@ -23841,29 +23846,38 @@ create table erp.shipping_label_file (
   shipping_label_id uuid not null,
   code text collate "C" not null,
   content_type text collate "C" not null,
-  content bytea not null,
+  content bytea,
+  created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  deleted_because text,
   constraint shipping_label_file_code_is_long CHECK ((length(code) >= 32)),
   constraint shipping_label_file_content_length CHECK ((octet_length(content) <= 2000000)),
   constraint shipping_label_file_content_type_length CHECK ((length(content_type) <= 100)),
+  constraint shipping_label_file_is_there_or_has_a_reason CHECK (((num_nonnulls(content, deleted_because) = 1) AND (deleted_because = ANY (ARRAY['LABEL_CANCELLED'::text, 'FILE_EXPIRED'::text, 'FILE_ERASED'::text])))),
   constraint shipping_label_file_pkey PRIMARY KEY (shipping_label_id),
   constraint shipping_label_file_shipping_label_id_fkey FOREIGN KEY (shipping_label_id) REFERENCES erp.shipping_label(id) ON DELETE CASCADE
 );
+CREATE INDEX shipping_label_file_kept_idx ON erp.shipping_label_file USING btree (created_at) WHERE (deleted_because IS NULL);
 alter table erp.shipping_label_file enable row level security;
-create policy shipping_label_file_delete_writer on erp.shipping_label_file for delete to service_writer using (true);
 create policy shipping_label_file_insert_writer on erp.shipping_label_file for insert to service_writer with check (true);
 create policy shipping_label_file_select_document on erp.shipping_label_file for select to service_document using (true);
 create policy shipping_label_file_select_writer on erp.shipping_label_file for select to service_writer using (true);
+create policy shipping_label_file_update_writer on erp.shipping_label_file for update to service_writer using (true) with check (true);
 grant select on table erp.shipping_label_file to service_document;
-grant delete, insert on table erp.shipping_label_file to service_writer;
-grant select (shipping_label_id) on table erp.shipping_label_file to service_writer;
+grant insert on table erp.shipping_label_file to service_writer;
+grant select (shipping_label_id, created_at, deleted_because) on table erp.shipping_label_file to service_writer;
+grant update (content, deleted_because) on table erp.shipping_label_file to service_writer;
 comment on table erp.shipping_label_file is 'Labels to print, as carriers made them.';
 comment on column erp.shipping_label_file.code is 'Random code that opens the file without a login.';
 comment on column erp.shipping_label_file.content_type is 'Media type, for example application/pdf.';
-comment on column erp.shipping_label_file.content is 'The file.';
+comment on column erp.shipping_label_file.content is 'The file. Null after it was deleted.';
+comment on column erp.shipping_label_file.created_at is 'When the carrier made the file.';
+comment on column erp.shipping_label_file.deleted_because is 'Error code that says why the file was deleted: LABEL_CANCELLED, FILE_EXPIRED or FILE_ERASED.';
 comment on constraint shipping_label_file_code_is_long on erp.shipping_label_file is '@internal erp.keep_label makes the code.';
 comment on constraint shipping_label_file_content_length on erp.shipping_label_file is '@internal The service bounds answers of carriers.';
 comment on constraint shipping_label_file_content_type_length on erp.shipping_label_file is '@internal The service bounds answers of carriers.';
+comment on constraint shipping_label_file_is_there_or_has_a_reason on erp.shipping_label_file is '@internal erp.follow_shipping_label writes the reason.';
 comment on constraint shipping_label_file_shipping_label_id_fkey on erp.shipping_label_file is '@internal erp.keep_label writes it for a label.';
+comment on index erp.shipping_label_file_kept_idx is 'For erp.prune_label_files.';
 
 create table erp.shipping_label_work (
   shipping_label_id uuid not null,
@@ -30158,7 +30172,9 @@ BEGIN ATOMIC
       JOIN erp.fulfillment r ON ((r.id = ANY (a.fulfillments))))
  UNION ALL
   SELECT 'labels'::text,
-     to_jsonb(r.*) AS to_jsonb
+     (to_jsonb(r.*) || jsonb_build_object('file', ( SELECT jsonb_build_object('content_type', f.content_type, 'base64', encode(f.content, 'base64'::text)) AS jsonb_build_object
+            FROM erp.shipping_label_file f
+           WHERE ((f.shipping_label_id = r.id) AND (f.content IS NOT NULL)))))
     FROM (about a
       JOIN erp.shipping_label r ON ((r.id = ANY (a.labels))))
  UNION ALL
@@ -31700,7 +31716,12 @@ CREATE OR REPLACE FUNCTION erp.follow_shipping_label()
 AS $function$
 begin
   if new.document_url is null and tg_op = 'UPDATE' then
-    delete from erp.shipping_label_file f where f.shipping_label_id = new.id;
+    update erp.shipping_label_file f
+    set content = null, deleted_because = case
+      when new.state = 'cancelled' then 'LABEL_CANCELLED'
+      when f.created_at < now() - erp.label_file_lifetime() then 'FILE_EXPIRED'
+      else 'FILE_ERASED' end
+    where f.shipping_label_id = new.id and f.deleted_because is null;
   end if;
   if tg_op = 'UPDATE' and new.state = old.state
     and new.cancellation_requested_at is not distinct from old.cancellation_requested_at then
@@ -31717,7 +31738,7 @@ begin
 end
 $function$;
 alter function erp.follow_shipping_label() owner to service_writer;
-comment on function erp.follow_shipping_label() is 'Trigger after a shipping label was written: the service has work to do while the label is requested, or while its cancellation is. A label without an address of its file has no file.';
+comment on function erp.follow_shipping_label() is 'Trigger after a shipping label was written: the service has work to do while the label is requested, or while its cancellation is. A label without an address of its file has no file; the code that opened the file stays, with the reason why it is gone.';
 
 CREATE OR REPLACE FUNCTION erp.give_back_drafts(receipt erp.goods_receipt)
  RETURNS ledger.draft[]
@@ -33573,6 +33594,14 @@ alter function erp.label_backlog() owner to service_keeper;
 grant execute on function erp.label_backlog() to service_worker;
 comment on function erp.label_backlog() is 'Returns how many calls about labels active carriers have not answered, at most 10,001, and for how many seconds the oldest has been waiting.';
 
+CREATE OR REPLACE FUNCTION erp.label_file_lifetime()
+ RETURNS interval
+ LANGUAGE sql
+ STABLE
+RETURN GREATEST('7 days'::interval, COALESCE((NULLIF(current_setting('service.keep_label_files'::text, true), ''::text))::interval, '90 days'::interval));
+grant execute on function erp.label_file_lifetime() to service_writer;
+comment on function erp.label_file_lifetime() is 'Returns how long files of shipping labels are kept: the setting service.keep_label_files, or 90 days without it. At least 7 days, in which webhooks tell receivers the address of the file.';
+
 CREATE OR REPLACE FUNCTION erp.lacks(config jsonb, VARIADIC path text[])
  RETURNS boolean
  LANGUAGE sql
@@ -34868,13 +34897,14 @@ begin
       and (d.config #>> '{standard,embedsXml}')::boolean
     where d.id = open_document.id
     union all
-    select l.tracking_codes ->> 0, '{}', true, f.content, f.content_type
+    select l.tracking_codes ->> 0, jsonb_strip_nulls(jsonb_build_object('deletedBecause', f.deleted_because)),
+      true, f.content, f.content_type
     from erp.shipping_label_file f join erp.shipping_label l on l.id = f.shipping_label_id
     where f.shipping_label_id = open_document.id and open_document.format = 'pdf';
 end
 $function$;
 alter function erp.open_document(uuid,bytea,text) owner to service_document;
-comment on function erp.open_document(uuid,bytea,text) is 'Returns the document, or the file of the shipping label, with this id and the SHA-256 of this deep link code, or no row. The content is the file of a format, pdf or xml. A PDF is null until it is rendered; the config then also has the XML that the PDF is to contain. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
+comment on function erp.open_document(uuid,bytea,text) is 'Returns the document, or the file of the shipping label, with this id and the SHA-256 of this deep link code, or no row. The content is the file of a format, pdf or xml. A PDF is null until it is rendered; the config then also has the XML that the PDF is to contain. The file of a label is null after it was deleted; the config then says why. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
 
 CREATE OR REPLACE FUNCTION erp.open_invoices(order_id uuid)
  RETURNS text[]
@@ -35706,6 +35736,34 @@ CREATE OR REPLACE FUNCTION erp.prices_with_codes(prices jsonb)
 RETURN (SELECT COALESCE(jsonb_agg(jsonb_build_object('currencyIsoCode', c.iso_code, 'net', p.net, 'gross', p.gross, 'linked', p.linked) ORDER BY c.iso_code), '[]'::jsonb) AS "coalesce" FROM (jsonb_populate_recordset(NULL::erp.price, prices_with_codes.prices) p(currency_id, net, gross, linked) JOIN erp.currency c ON ((c.id = p.currency_id))));
 grant execute on function erp.prices_with_codes(jsonb) to service_api;
 comment on function erp.prices_with_codes(jsonb) is 'Returns prices with the codes of their currencies instead of ids, in the form that upserts take.';
+
+CREATE OR REPLACE FUNCTION erp.prune_label_files(batch integer DEFAULT 100)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  deleted integer;
+begin
+  -- The trigger deletes the file with its address
+  update erp.shipping_label l set document_url = null
+  where l.id = any (array(
+    select o.id
+    from erp.shipping_label_file f join erp.shipping_label o on o.id = f.shipping_label_id
+    where f.deleted_because is null and f.created_at < now() - erp.label_file_lifetime()
+    order by f.created_at limit batch for no key update of o skip locked));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$function$;
+alter function erp.prune_label_files(integer) owner to service_writer;
+grant execute on function erp.prune_label_files(integer) to service_worker;
+comment on function erp.prune_label_files(integer) is 'Deletes files of shipping labels that are older than erp.label_file_lifetime(), at most as many as the batch. The labels stay. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION erp.put_away_drafts(receipt erp.goods_receipt, placements erp.placement[], outcomes text[])
  RETURNS ledger.draft[]
@@ -40535,6 +40593,7 @@ begin
   rows := mutation.with_faults_of_taken_keys('erp.sales_order', rows, 'orders', partial);
   perform mutation.require_rows(rows, partial);
   rows := mutation.write_rows('erp.sales_order', erp.with_amounts(rows, lines));
+  perform mutation.warn(erp.warnings_of_addresses(rows));
   rows := mutation.with_changes(rows, erp.write_order_lines(rows, lines));
   return mutation.with_changes(rows, erp.set_tags('erp.order_tag', 'order_id', rows));
 end
@@ -41005,6 +41064,29 @@ end
 $function$;
 grant execute on function erp.warn_of_unplanned(ledger.pick[],ledger.pick[]) to service_writer;
 comment on function erp.warn_of_unplanned(ledger.pick[],ledger.pick[]) is 'Warns about units of fulfillment orders that no place of the warehouse has: warning NOT_PLANNED.';
+
+CREATE OR REPLACE FUNCTION erp.warnings_of_addresses(rows mutation.upsert_row[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_agg(mutation.user_error('OLD_ADDRESS_KEPT'::text, format('Fulfillment orders and labels of order %s keep the former address. Cancel the labels, then the fulfillment orders, and create them again.'::text, COALESCE((u.wanted ->> 'order_number'::text), (u.id)::text)), mutation.path('orders'::text, u.line, VARIADIC ARRAY['shipping_address'::text]), jsonb_build_object('fulfillmentOrderIds', k.parts, 'shippingLabelIds', k.labels)) ORDER BY u.line) AS jsonb_agg
+    FROM ((unnest(warnings_of_addresses.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      CROSS JOIN LATERAL ( SELECT ARRAY( SELECT f.id
+                    FROM erp.fulfillment_order f
+                   WHERE ((f.destination_order_id = u.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND (f.shipping_address <> erp.postal_address((u.wanted -> 'shipping_address'::text))))
+                   ORDER BY f.id) AS "array") o(ids))
+      CROSS JOIN LATERAL ( SELECT ARRAY( SELECT ('gid://service/FulfillmentOrder/'::text || i.i)
+                    FROM unnest(o.ids) i(i)) AS "array",
+             ARRAY( SELECT ('gid://service/ShippingLabel/'::text || l.id)
+                    FROM erp.shipping_label l
+                   WHERE ((l.order_id = u.id) AND (l.type = 'outgoing'::text) AND (l.state = 'created'::text) AND ((l.fulfillment_order_id = ANY (o.ids)) OR (l.fulfillment_order_id IS NULL)))
+                   ORDER BY l.id) AS "array") k(parts, labels))
+   WHERE ((u.errors IS NULL) AND ((u.present ->> 'state'::text) = ANY (ARRAY['open'::text, 'in_progress'::text])) AND ((u.wanted -> 'shipping_address'::text) <> (u.present -> 'shipping_address'::text)) AND (cardinality((k.parts || k.labels)) > 0));
+END;
+grant execute on function erp.warnings_of_addresses(mutation.upsert_row[]) to service_writer;
+comment on function erp.warnings_of_addresses(mutation.upsert_row[]) is 'Warns about orders with another shipping address than their open fulfillment orders, or labels that are printed already.';
 
 CREATE OR REPLACE FUNCTION erp.warnings_of_locations(rows mutation.upsert_row[])
  RETURNS jsonb
@@ -42788,7 +42870,7 @@ BEGIN ATOMIC
              ELSE f.value
          END), '{}'::jsonb))
     FROM (events.topic t
-      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Customer'::text,'buyerReference'::text,'null'::jsonb), ('Customer'::text,'electronicAddress'::text,'null'::jsonb), ('Customer'::text,'electronicAddressScheme'::text,'null'::jsonb), ('Customer'::text,'registrationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('Order'::text,'buyerReference'::text,'null'::jsonb), ('Order'::text,'purchaseOrderNumber'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'reference'::text,'null'::jsonb), ('ReturnOrder'::text,'refusalReason'::text,'null'::jsonb), ('Quote'::text,'comment'::text,'null'::jsonb), ('Quote'::text,'declineReason'::text,'null'::jsonb), ('StockReservation'::text,'reference'::text,'null'::jsonb), ('StockReservation'::text,'note'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
+      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Customer'::text,'buyerReference'::text,'null'::jsonb), ('Customer'::text,'electronicAddress'::text,'null'::jsonb), ('Customer'::text,'electronicAddressScheme'::text,'null'::jsonb), ('Customer'::text,'registrationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('Order'::text,'buyerReference'::text,'null'::jsonb), ('Order'::text,'purchaseOrderNumber'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'failure'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'comment'::text,'null'::jsonb), ('ReturnOrder'::text,'reference'::text,'null'::jsonb), ('ReturnOrder'::text,'refusalReason'::text,'null'::jsonb), ('Quote'::text,'comment'::text,'null'::jsonb), ('Quote'::text,'declineReason'::text,'null'::jsonb), ('StockReservation'::text,'reference'::text,'null'::jsonb), ('StockReservation'::text,'note'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
    WHERE (t.name = anonymous_data.topic);
 END;
 comment on function events.anonymous_data(text,uuid,jsonb) is 'Returns the data of an event without what identifies a customer. Data that is anonymous already stays the same.';
@@ -45102,10 +45184,12 @@ alter table ledger.closing enable row level security;
 create policy closing_insert_recorder on ledger.closing for insert to service_recorder with check (true);
 create policy closing_select_ledger on ledger.closing for select to service_ledger using (true);
 create policy closing_select_recorder on ledger.closing for select to service_recorder using (true);
+create policy closing_select_writer on ledger.closing for select to service_writer using (true);
 create policy closing_update_recorder on ledger.closing for update to service_recorder using (true) with check (true);
 grant select on table ledger.closing to service_ledger;
 grant insert, select on table ledger.closing to service_recorder;
 grant update (least_id_after, least_moment_after) on table ledger.closing to service_recorder;
+grant select (sequence, least_id_after) on table ledger.closing to service_writer;
 comment on table ledger.closing is 'Closings of the ledger: its balances as of the number of a movement. Bounds say which movements can have been numbered, or have happened, before and after it.';
 comment on column ledger.closing.id is 'Id of the closing.';
 comment on column ledger.closing.sequence is 'The last number that it includes (ledger.movement_sequence). Numbers do not change, so closings do not.';
@@ -45219,6 +45303,26 @@ grant select (sequence, movement_id) on table ledger.movement_sequence to servic
 comment on table ledger.movement_sequence is 'Numbers of movements, assigned after the commit, without gaps. A number stays after its movement was deleted with its product, so that readers notice what they have missed.';
 comment on column ledger.movement_sequence.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
 comment on column ledger.movement_sequence.movement_id is 'The movement, which may have been deleted.';
+
+create table ledger.named_reservation (
+  reservation_id uuid not null,
+  product_id uuid not null,
+  warehouse_id uuid not null,
+  constraint named_reservation_pkey PRIMARY KEY (reservation_id),
+  constraint named_reservation_reservation_id_fkey FOREIGN KEY (reservation_id) REFERENCES erp.stock_reservation(id) ON DELETE CASCADE
+);
+CREATE INDEX named_reservation_product_id_warehouse_id_idx ON ledger.named_reservation USING btree (product_id, warehouse_id);
+alter table ledger.named_reservation enable row level security;
+create policy named_reservation_delete_ledger on ledger.named_reservation for delete to service_ledger using (true);
+create policy named_reservation_insert_ledger on ledger.named_reservation for insert to service_ledger with check (true);
+create policy named_reservation_select_ledger on ledger.named_reservation for select to service_ledger using (true);
+create policy named_reservation_update_ledger on ledger.named_reservation for update to service_ledger using (true) with check (true);
+grant delete, insert, select, update on table ledger.named_reservation to service_ledger;
+comment on table ledger.named_reservation is 'Reservations that name a bin or a batch, until they owe no more units: the few that shipments look at. The next such reservation of the product deletes those that have ended.';
+comment on column ledger.named_reservation.reservation_id is 'The reservation.';
+comment on column ledger.named_reservation.product_id is 'Its product.';
+comment on column ledger.named_reservation.warehouse_id is 'Its warehouse.';
+comment on index ledger.named_reservation_product_id_warehouse_id_idx is 'For ledger.pick_units.';
 
 create table ledger.process_type (
   technical_name text not null,
@@ -46135,6 +46239,15 @@ create view ledger.proof with (security_invoker=true) as
              JOIN erp.sales_order_line_item l ON l.id = r.order_line_item_id
           WHERE r.units > COALESCE(ledger.uncovered_units(l.id), 0) OR r.first_product IS DISTINCT FROM l.product_id::text OR r.last_product IS DISTINCT FROM l.product_id::text
         UNION ALL
+         SELECT 'named_reservation.id'::text,
+            r.id::text AS id,
+            'none'::text,
+            'one'::text
+           FROM erp.stock_reservation r
+          WHERE r.open_quantity > 0 AND num_nonnulls(r.bin_location_id, r.batch_id) > 0 AND NOT (EXISTS ( SELECT
+                   FROM ledger.named_reservation n
+                  WHERE n.reservation_id = r.id))
+        UNION ALL
          SELECT 'product_warehouse_configuration.stock'::text,
             c.id::text AS id,
             c.stock::text AS stock,
@@ -46870,6 +46983,16 @@ begin
     having sum(c.quantity) <> 0
   ) c
   where l.id = c.item_id and exists (select from erp.fulfillment_order f where f.id = l.fulfillment_order_id);
+  -- What comes back is promised by name again
+  if exists (select from unnest(changes) c where c.quantity < 0) then
+    insert into ledger.named_reservation (reservation_id, product_id, warehouse_id)
+    select distinct r.id, r.product_id, r.warehouse_id
+    from unnest(changes) c join erp.fulfillment_order_line_item l on l.id = c.item_id
+    join erp.stock_reservation r on r.order_line_item_id = l.destination_order_line_item_id
+    where c.quantity < 0 and r.state in ('active', 'consumed')
+      and num_nonnulls(r.bin_location_id, r.batch_id) > 0
+    on conflict do nothing;
+  end if;
 end
 $function$;
 grant execute on function ledger.change_fulfilled_quantities(ledger.change[]) to service_ledger;
@@ -48058,6 +48181,7 @@ CREATE OR REPLACE FUNCTION ledger.free_units(line ledger.reservation_line)
 AS $function$
 declare
   free bigint[] := array[null, null, null, null, null]::bigint[];
+  named ledger.reservation_line[];
 begin
   free[1] := coalesce((
     select s.available_quantity from ledger.warehouse_stock s
@@ -48065,28 +48189,26 @@ begin
   if line.order_line_item_id is null then
     free[2] := (select p.available_stock from erp.product p where p.id = line.product_id);
   end if;
+  if num_nonnulls(line.bin_location_id, line.batch_id) > 0 then
+    named := array(select n from ledger.named_promises(array[line.product_id], array[line.warehouse_id]) n);
+  end if;
   if line.bin_location_id is not null then
     free[3] := ledger.sellable_units(line.product_id, line.warehouse_id, line.bin_location_id, null)
       - coalesce((
-        select sum(r.open_quantity) from erp.stock_reservation r
-        where r.bin_location_id = line.bin_location_id and r.product_id = line.product_id
-          and r.open_quantity > 0), 0)
+        select sum(n.quantity) from unnest(named) n where n.bin_location_id = line.bin_location_id), 0)
       - ledger.planned_units(line.product_id, line.warehouse_id, line.bin_location_id, null);
   end if;
   if line.batch_id is not null then
     free[4] := ledger.sellable_units(line.product_id, line.warehouse_id, null, line.batch_id)
       - coalesce((
-        select sum(r.open_quantity) from erp.stock_reservation r
-        where r.batch_id = line.batch_id and r.product_id = line.product_id
-          and r.warehouse_id = line.warehouse_id and r.open_quantity > 0), 0)
+        select sum(n.quantity) from unnest(named) n where n.batch_id = line.batch_id), 0)
       - ledger.planned_units(line.product_id, line.warehouse_id, null, line.batch_id);
   end if;
   if line.bin_location_id is not null and line.batch_id is not null then
     free[5] := ledger.sellable_units(line.product_id, line.warehouse_id, line.bin_location_id, line.batch_id)
       - coalesce((
-        select sum(r.open_quantity) from erp.stock_reservation r
-        where r.batch_id = line.batch_id and r.product_id = line.product_id
-          and r.bin_location_id = line.bin_location_id and r.open_quantity > 0), 0)
+        select sum(n.quantity) from unnest(named) n
+        where n.batch_id = line.batch_id and n.bin_location_id = line.bin_location_id), 0)
       - ledger.planned_units(line.product_id, line.warehouse_id, line.bin_location_id, line.batch_id);
   end if;
   return free;
@@ -49058,6 +49180,12 @@ begin
       from new_rows n where n.open_quantity > 0 and n.order_line_item_id is null);
     lines := array(select n.order_line_item_id from new_rows n
       where n.open_quantity > 0 and n.order_line_item_id is not null);
+    if exists (select from new_rows n where num_nonnulls(n.bin_location_id, n.batch_id) > 0) then
+      delete from ledger.named_reservation x using erp.stock_reservation r
+      where x.product_id in (
+        select n.product_id from new_rows n where num_nonnulls(n.bin_location_id, n.batch_id) > 0
+      ) and r.id = x.reservation_id and not ledger.may_owe_units(r);
+    end if;
   elsif tg_op = 'DELETE' then
     promised := array(select row (o.warehouse_id, o.product_id, - o.open_quantity)::ledger.change
       from old_rows o where o.open_quantity > 0);
@@ -49077,6 +49205,14 @@ begin
         and (n.open_quantity > o.open_quantity or n.order_line_item_id is distinct from o.order_line_item_id
           or n.product_id <> o.product_id));
   end if;
+  if tg_op <> 'DELETE' then
+    insert into ledger.named_reservation as x (reservation_id, product_id, warehouse_id)
+    select n.id, n.product_id, n.warehouse_id from new_rows n
+    where num_nonnulls(n.bin_location_id, n.batch_id) > 0 and (tg_op = 'INSERT' or n.open_quantity > 0)
+    on conflict (reservation_id) do update
+      set product_id = excluded.product_id, warehouse_id = excluded.warehouse_id
+      where (x.product_id, x.warehouse_id) <> (excluded.product_id, excluded.warehouse_id);
+  end if;
   if lines <> '{}' then
     perform ledger.require_open_lines(lines);
   end if;
@@ -49086,7 +49222,7 @@ begin
 end
 $function$;
 alter function ledger.keep_reservation_figures() owner to service_ledger;
-comment on function ledger.keep_reservation_figures() is 'Trigger after reservations changed, by any writer: updates the reserved quantities of warehouses, and the reserved stock of products by reservations without an order line. Refuses more units of an order line than it has open without a fulfillment order.';
+comment on function ledger.keep_reservation_figures() is 'Trigger after reservations changed, by any writer: updates the reserved quantities of warehouses, and the reserved stock of products by reservations without an order line. Keeps ledger.named_reservation. Refuses more units of an order line than it has open without a fulfillment order.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_reservations_of_bin()
  RETURNS trigger
@@ -49507,6 +49643,14 @@ $function$;
 grant execute on function ledger.lock_way_back(uuid) to service_ledger;
 comment on function ledger.lock_way_back(uuid) is 'Takes the locks of ledger.lock to take a fulfillment back: for the products that are returned, reserved or promised again, and for the places that the units came from.';
 
+CREATE OR REPLACE FUNCTION ledger.may_owe_units(reservation erp.stock_reservation)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN ((num_nonnulls((reservation).bin_location_id, (reservation).batch_id) > 0) AND (((reservation).open_quantity > 0) OR (((reservation).state = 'consumed'::text) AND (EXISTS (SELECT FROM (erp.sales_order_line_item l JOIN erp.sales_order o ON ((o.id = l.order_id))) WHERE ((l.id = (may_owe_units.reservation).order_line_item_id) AND (l.shipped_quantity < l.quantity) AND (o.state = ANY (ARRAY['open'::text, 'in_progress'::text]))))))));
+grant execute on function ledger.may_owe_units(erp.stock_reservation) to service_ledger;
+comment on function ledger.may_owe_units(erp.stock_reservation) is 'Returns whether a reservation names a bin or a batch, and has units that are perhaps still to be shipped.';
+
 CREATE OR REPLACE FUNCTION ledger.microseconds(moment timestamp with time zone)
  RETURNS integer
  LANGUAGE sql
@@ -49620,6 +49764,76 @@ CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation te
 RETURN ARRAY(SELECT ROW(l.ordinality, p.name, p.warehouse_id, p.bin_location_id, p.stock_container_id)::ledger.named_place AS "row" FROM (unnest(named_places.lines) WITH ORDINALITY l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at, source_stock_container_id, destination_stock_container_id, ordinality) CROSS JOIN LATERAL (VALUES (CASE named_places.operation WHEN 'transfer'::text THEN 'source'::text ELSE 'place'::text END,l.source_warehouse_id,l.source_bin_location_id,l.source_stock_container_id), (CASE named_places.operation WHEN 'transfer'::text THEN 'destination'::text ELSE NULL::text END,l.destination_warehouse_id,l.destination_bin_location_id,l.destination_stock_container_id)) p(name, warehouse_id, bin_location_id, stock_container_id)) WHERE (p.name IS NOT NULL));
 grant execute on function ledger.named_places(ledger.line[],text) to service_ledger;
 comment on function ledger.named_places(ledger.line[],text) is 'Returns the places of the lines of a mutation of stock, each with the name of its field in the input.';
+
+CREATE OR REPLACE FUNCTION ledger.named_promises(product_ids uuid[], warehouse_ids uuid[], picks ledger.pick[] DEFAULT '{}'::ledger.pick[])
+ RETURNS SETOF ledger.reservation_line
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT r.product_id,
+     r.warehouse_id,
+     r.bin_location_id,
+     (((o.units)::numeric + COALESCE(t.units, (0)::numeric)))::integer AS int4,
+     r.batch_id,
+     r.order_line_item_id
+    FROM ((((( SELECT DISTINCT w_1.product_id,
+             w_1.warehouse_id
+            FROM UNNEST(named_promises.product_ids, named_promises.warehouse_ids) w_1(product_id, warehouse_id)) w
+      JOIN ledger.named_reservation n ON (((n.product_id = w.product_id) AND (n.warehouse_id = w.warehouse_id))))
+      JOIN erp.stock_reservation r ON (((r.id = n.reservation_id) AND (num_nonnulls(r.bin_location_id, r.batch_id) > 0))))
+      CROSS JOIN LATERAL ( VALUES (
+                 CASE
+                     WHEN (r.expires_at <= ledger.moment_of_statement()) THEN 0
+                     ELSE r.open_quantity
+                 END)) o(units))
+      LEFT JOIN LATERAL ( SELECT GREATEST((0)::numeric, LEAST(((u.units - r.open_quantity))::numeric, a.units)) AS units
+            FROM (( SELECT ((sum((l.quantity - l.fulfilled_quantity)))::numeric - COALESCE(sum(k.units), (0)::numeric)) AS units,
+                     COALESCE(sum(k.units), (0)::numeric) AS listed
+                    FROM (((erp.fulfillment_order_line_item l
+                      JOIN erp.fulfillment_order f ON (((f.id = l.fulfillment_order_id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])))))
+                      JOIN erp.location x ON (((x.id = f.source_warehouse_location_id) AND (x.warehouse_id = r.warehouse_id))))
+                      CROSS JOIN LATERAL ( SELECT sum((
+                                 CASE k_1.state
+                                     WHEN 'open'::text THEN k_1.quantity
+                                     ELSE k_1.picked_quantity
+                                 END - k_1.packed_quantity)) AS units
+                            FROM (erp.pick_list_line k_1
+                              JOIN erp.pick_task t_1 ON (((t_1.id = k_1.pick_task_id) AND (t_1.state = 'open'::text))))
+                           WHERE (k_1.fulfillment_order_line_item_id = l.id)) k)
+                   WHERE ((l.destination_order_line_item_id = r.order_line_item_id) AND (l.id > r.id))) a
+              CROSS JOIN LATERAL ledger.named_units(r.order_line_item_id, ((a.listed + (COALESCE(( SELECT sum(p.quantity) AS sum
+                    FROM (unnest(named_promises.picks) p(field, line_id, product_id, warehouse_id, quantity, place_type, place, batch_id)
+                      JOIN erp.fulfillment_order_line_item l ON ((l.id = p.line_id)))
+                   WHERE ((p.place IS NULL) AND (p.warehouse_id = r.warehouse_id) AND (l.destination_order_line_item_id = r.order_line_item_id))), (0)::bigint))::numeric))::bigint) u(id, product_id, warehouse_id, bin_location_id, batch_id, units))
+           WHERE ((a.units > (0)::numeric) AND (u.id = r.id))) t ON (((r.state = ANY (ARRAY['active'::text, 'consumed'::text])) AND (r.quantity > r.open_quantity))));
+END;
+grant execute on function ledger.named_promises(uuid[],uuid[],ledger.pick[]) to service_ledger;
+comment on function ledger.named_promises(uuid[],uuid[],ledger.pick[]) is 'Returns the reservations that name a bin or a batch, of products, each in the warehouse with the same number. Their quantities are the units that are still reserved, and those that fulfillment orders took over and have not shipped. Units of pick lists and of the given picks are left out.';
+
+CREATE OR REPLACE FUNCTION ledger.named_units(order_line_item_id uuid, picked bigint)
+ RETURNS TABLE(id uuid, product_id uuid, warehouse_id uuid, bin_location_id uuid, batch_id uuid, units bigint)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT r.id,
+     r.product_id,
+     r.warehouse_id,
+     r.bin_location_id,
+     r.batch_id,
+     LEAST((r.quantity)::bigint, (GREATEST((sum(r.quantity) OVER line - first_value(s.units) OVER line), (r.quantity - s.units)) - named_units.picked)) AS "least"
+    FROM (erp.stock_reservation r
+      CROSS JOIN LATERAL ( SELECT COALESCE(sum(i.quantity), (0)::bigint) AS units
+            FROM ((((erp.fulfillment_order_line_item a
+              JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id)))
+              JOIN erp.location w ON (((w.id = f.source_warehouse_location_id) AND (w.warehouse_id = r.warehouse_id))))
+              JOIN erp.fulfillment_line_item i ON (((i.fulfillment_order_line_item_id = a.id) AND (i.id > r.id))))
+              JOIN erp.fulfillment x ON (((x.id = i.fulfillment_id) AND (x.state = 'Fulfilled'::text))))
+           WHERE (a.destination_order_line_item_id = r.order_line_item_id)) s)
+   WHERE ((r.order_line_item_id = named_units.order_line_item_id) AND (r.state = ANY (ARRAY['active'::text, 'consumed'::text])) AND (num_nonnulls(r.bin_location_id, r.batch_id) > 0))
+   WINDOW line AS (PARTITION BY r.product_id, r.warehouse_id ORDER BY r.id);
+END;
+grant execute on function ledger.named_units(uuid,bigint) to service_ledger;
+comment on function ledger.named_units(uuid,bigint) is 'Returns the reservations of an order line that name a bin or a batch, with their units that are still to be shipped, 0 or less if none are. What their warehouse has shipped of the line since then counts as promised. Units that are picked count, too.';
 
 CREATE OR REPLACE FUNCTION ledger.next_month_end(last ledger.closing)
  RETURNS timestamp with time zone
@@ -49946,20 +50160,20 @@ declare
   products uuid[];
   warehouses uuid[];
   own ledger.pick[] := '{}';
-  are_promised boolean;
+  are_named boolean;
+  promised ledger.reservation_line[];
 begin
   select array_agg(p.product_id), array_agg(p.warehouse_id), bool_or(exists (
-    select from erp.stock_reservation r where r.product_id = p.product_id and r.open_quantity > 0
-      and num_nonnulls(r.bin_location_id, r.batch_id) > 0))
-  into products, warehouses, are_promised
+    select from ledger.named_reservation n
+    where n.product_id = p.product_id and n.warehouse_id = p.warehouse_id))
+  into products, warehouses, are_named
   from unnest(picks) p where p.place is null and p.product_id is not null;
-  -- Units are rarely picked or promised for these lines before
-  if num_nonnulls(only_bin, only_batch) = 0 and exists (
+  promised := case when are_named then ledger.promised_places(products, warehouses, picks) end;
+  -- Few lines have units of their own, by a container of their fulfillment order or by a promise
+  if num_nonnulls(only_bin, only_batch) = 0 and (are_named or exists (
     select from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
     where exists (select from erp.stock_container c where c.fulfillment_order_id = l.fulfillment_order_id)
-      or exists (select from erp.stock_reservation r
-        where r.order_line_item_id = l.destination_order_line_item_id)
-  ) then
+  )) then
     own := ledger.own_picks(picks);
     own := own || ledger.promised_picks(picks, own);
   end if;
@@ -49978,12 +50192,11 @@ begin
       from unnest(picks || own) p where p.place is not null group by p.product_id, p.place, p.batch_id
     ),
     free as (
-      select p.*, p.units - coalesce(n.quantity, 0) as quantity, are_promised and exists (
-        select from erp.stock_reservation r where r.product_id = p.product_id
-          and r.warehouse_id = p.warehouse_id and r.open_quantity > 0
-          and (r.bin_location_id = p.bin_location_id and coalesce(r.batch_id = p.batch_id, r.batch_id is null)
-            or r.bin_location_id is null and r.batch_id = p.batch_id)
-          and coalesce(r.expires_at > ledger.moment_of_statement(), true)) as is_promised
+      select p.*, p.units - coalesce(n.quantity, 0) as quantity, are_named and exists (
+        select from unnest(promised) r
+        where r.product_id = p.product_id and r.warehouse_id = p.warehouse_id and (
+          r.bin_location_id = p.bin_location_id and coalesce(r.batch_id = p.batch_id, r.batch_id is null)
+          or r.bin_location_id is null and r.batch_id = p.batch_id)) as is_promised
       from ledger.piles(products, warehouses, only_bin, only_batch) p
       left join named n on n.product_id = p.product_id and n.place = p.place
         and n.batch_id is not distinct from p.batch_id
@@ -50008,7 +50221,7 @@ begin
 end
 $function$;
 grant execute on function ledger.pick_units(ledger.pick[],uuid,uuid) to service_ledger;
-comment on function ledger.pick_units(ledger.pick[],uuid,uuid) is 'Returns the places to take the units of picks from that name no place, perhaps only in a bin or of a batch. First come units that were picked for their fulfillment order, then those that reservations of their order lines name, then others in the pick order of their product. What other reservations name comes last. Takes what ledger.piles returns. Returns fewer units if there are not enough.';
+comment on function ledger.pick_units(ledger.pick[],uuid,uuid) is 'Returns the places to take the units of picks from that name no place, perhaps only in a bin or of a batch. First come units that were picked for their fulfillment order, then those that reservations of their order lines name, then others in the pick order of their product. Bins and batches that others were promised come last. Takes what ledger.piles returns. Returns fewer units if there are not enough.';
 
 CREATE OR REPLACE FUNCTION ledger.picked_lines(picks ledger.pick[])
  RETURNS TABLE(id uuid, fulfillment_order_id uuid, item_id uuid, product_id uuid, quantity integer, "position" bigint)
@@ -50506,15 +50719,10 @@ declare
 begin
   for d in
     select p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity, r.bin_location_id, r.batch_id,
-      -- Units that were shipped before count as promised, the oldest reservation first
-      least(r.quantity, sum(r.quantity) over (partition by p.ordinality order by r.id) - s.shipped_quantity)
-        as promised
+      r.units as promised
     from unnest(picks) with ordinality p join erp.fulfillment_order_line_item l on l.id = p.line_id
-    join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
-    join erp.stock_reservation r on r.order_line_item_id = s.id and r.product_id = p.product_id
-      and r.warehouse_id = p.warehouse_id
-    where p.place is null and r.state in ('active', 'consumed')
-      and num_nonnulls(r.bin_location_id, r.batch_id) > 0
+    cross join lateral ledger.named_units(l.destination_order_line_item_id, 0) r
+    where p.place is null and r.product_id = p.product_id and r.warehouse_id = p.warehouse_id
     order by p.ordinality, r.id
   loop
     named := coalesce(named, array(select p from unnest(picks) p where p.place is not null));
@@ -50531,6 +50739,31 @@ end
 $function$;
 grant execute on function ledger.promised_picks(ledger.pick[],ledger.pick[]) to service_ledger;
 comment on function ledger.promised_picks(ledger.pick[],ledger.pick[]) is 'Returns units of picks without a place that reservations of their order lines name by bin or batch. Own picks have been found before. Reservations that a fulfillment order consumed still say what to pick.';
+
+CREATE OR REPLACE FUNCTION ledger.promised_places(product_ids uuid[], warehouse_ids uuid[], picks ledger.pick[])
+ RETURNS ledger.reservation_line[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return array(
+    select row (d.product_id, d.warehouse_id, d.bin_location_id, null, d.batch_id,
+      null)::ledger.reservation_line
+    from (
+      select distinct r.product_id, r.warehouse_id, r.bin_location_id, r.batch_id
+      from ledger.named_reservation n join erp.stock_reservation r on r.id = n.reservation_id
+      where n.product_id = any (product_ids) and n.warehouse_id = any (warehouse_ids)
+    ) d
+    -- The first promise that counts is enough
+    where exists (
+      select from ledger.named_promises(array[d.product_id], array[d.warehouse_id], picks) n
+      where n.bin_location_id is not distinct from d.bin_location_id
+        and n.batch_id is not distinct from d.batch_id and n.quantity > 0));
+end
+$function$;
+grant execute on function ledger.promised_places(uuid[],uuid[],ledger.pick[]) to service_ledger;
+comment on function ledger.promised_places(uuid[],uuid[],ledger.pick[]) is 'Returns the bins and batches that have units of ledger.named_promises, each once and without a quantity. Units of the given picks are left out.';
 
 CREATE OR REPLACE FUNCTION ledger.promises_kept(picks ledger.pick[], assigned uuid[])
  RETURNS ledger.figure_change[]
@@ -50745,7 +50978,8 @@ begin
   ),
   -- Earlier lines of the call have their units already
   counted as (
-    select l.ordinality as line, l.product_id, l.quantity, l.order_line_item_id,
+    select l.ordinality as line, l.product_id, l.warehouse_id, l.bin_location_id, l.batch_id, l.quantity,
+      l.order_line_item_id,
       l.open - sum(l.quantity) over of_line + l.quantity as open,
       -- Where a line does not ask it is null, which does not count
       least(l.free[1] - sum(l.quantity) over in_warehouse, l.free[2] - sum(l.quantity) over of_product,
@@ -50765,12 +50999,17 @@ begin
       jsonb_build_object('open', greatest(c.open, 0), 'requested', c.quantity)) order by c.line)
       filter (where c.order_line_item_id is not null and c.open < c.quantity) as over,
     jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
-      format('%s units are left to reserve there, not %s.', greatest(c.free, 0), c.quantity),
-      mutation.path('lines', c.line, 'quantity'),
-      jsonb_build_object('available', greatest(c.free, 0), 'requested', c.quantity)) order by c.line)
+      format('%s units are left to reserve there, not %s.', greatest(c.free, 0), c.quantity)
+        || coalesce(' Of what lies there, ' || n.planned || ' are planned for pick lists.', ''),
+      mutation.path('lines', c.line, 'quantity'), jsonb_strip_nulls(jsonb_build_object(
+        'available', greatest(c.free, 0), 'requested', c.quantity, 'planned', n.planned))) order by c.line)
       filter (where c.free < c.quantity and not p.allows_backorders) as short
   into found
-  from counted c join erp.product p on p.id = c.product_id;
+  from counted c join erp.product p on p.id = c.product_id
+  -- Without a bin or a batch, the fulfillment orders of pick lists count
+  left join lateral (select nullif(
+      ledger.planned_units(c.product_id, c.warehouse_id, c.bin_location_id, c.batch_id), 0)) n (planned)
+    on c.free < c.quantity and num_nonnulls(c.bin_location_id, c.batch_id) > 0;
   perform mutation.refuse(found.over);
   perform mutation.refuse(found.short);
   -- A bin and a batch that lies in it must not promise the same units
@@ -51974,9 +52213,9 @@ CREATE OR REPLACE FUNCTION ledger.unmet_units(product_id uuid, warehouse_id uuid
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
-RETURN (WITH need AS MATERIALIZED (SELECT x.bin, x.batch, sum(x.units) AS units FROM (SELECT r.bin_location_id AS bin, r.batch_id AS batch, r.open_quantity AS units FROM erp.stock_reservation r WHERE ((r.product_id = unmet_units.product_id) AND (r.warehouse_id = unmet_units.warehouse_id) AND (r.open_quantity > 0)) UNION ALL SELECT t.bin_location_id, k.batch_id, (k.quantity - k.picked_quantity) FROM ((erp.pick_list_line k JOIN erp.pick_list p ON ((p.id = k.pick_list_id))) CROSS JOIN LATERAL ledger.site(NULL::uuid, k.bin_location_id, k.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code)) WHERE ((k.product_id = unmet_units.product_id) AND (k.state = 'open'::text) AND (p.warehouse_id = unmet_units.warehouse_id)) UNION ALL SELECT l.bin_location_id, l.batch_id, l.quantity FROM unnest(unmet_units.lines) l(product_id, warehouse_id, bin_location_id, quantity, batch_id, order_line_item_id) WHERE ((l.product_id = unmet_units.product_id) AND (l.warehouse_id = unmet_units.warehouse_id))) x WHERE (num_nonnulls(x.bin, x.batch) > 0) GROUP BY x.bin, x.batch), bin AS MATERIALIZED (SELECT n.bin, ((row_number() OVER (ORDER BY n.bin))::integer - 1) AS nth FROM need n WHERE ((n.batch IS NULL) AND (EXISTS (SELECT FROM need b WHERE (b.bin IS NULL))))), lack AS MATERIALIZED (SELECT n.bin, n.batch, n.units FROM need n UNION ALL SELECT t.bin_location_id, u.batch, (- u.units) FROM ((ledger.stock s CROSS JOIN LATERAL ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code)) CROSS JOIN LATERAL (SELECT b.id AS batch, k.quantity AS units FROM (ledger.batch_stock k JOIN erp.batch b ON ((b.id = k.batch_id))) WHERE ((k.stock_id = s.id) AND (NOT b.is_held) AND COALESCE((b.best_before_date >= (SELECT erp.local_date(now()) AS local_date)), true)) UNION ALL SELECT NULL::uuid, (s.quantity - COALESCE(sum(k.quantity), (0)::bigint)) FROM ledger.batch_stock k WHERE (k.stock_id = s.id)) u) WHERE ((s.product_id = unmet_units.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) AND (t.warehouse_id = unmet_units.warehouse_id) AND t.is_sellable AND (t.fulfillment_order_id IS NULL) AND (EXISTS (SELECT FROM bin)))), chosen AS (SELECT m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END AS batch, sum(k.units) AS units FROM (((generate_series(0, ((1 << (SELECT (LEAST(count(*), (10)::bigint))::integer AS "least" FROM bin)) - 1)) m(mask) CROSS JOIN lack k) LEFT JOIN bin b ON ((b.bin = k.bin))) CROSS JOIN LATERAL (VALUES (COALESCE(((b.nth < 10) AND ((m.mask & (1 << (b.nth % 10))) <> 0)), false))) i(is_in)) WHERE ((EXISTS (SELECT FROM bin)) AND (i.is_in OR (k.batch IN (SELECT n.batch FROM need n)))) GROUP BY m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END) SELECT COALESCE(max(c.units), (0)::bigint) AS "coalesce" FROM (SELECT (sum(CASE WHEN c_1.is_in THEN c_1.units ELSE GREATEST(c_1.units, (0)::numeric) END))::bigint AS units FROM chosen c_1 GROUP BY c_1.mask) c);
+RETURN (WITH need AS MATERIALIZED (SELECT x.bin, x.batch, sum(x.units) AS units FROM (SELECT r.bin_location_id AS bin, r.batch_id AS batch, r.quantity AS units FROM ledger.named_promises(ARRAY[unmet_units.product_id], ARRAY[unmet_units.warehouse_id]) r(product_id, warehouse_id, bin_location_id, quantity, batch_id, order_line_item_id) UNION ALL SELECT t.bin_location_id, k.batch_id, (k.quantity - k.picked_quantity) FROM ((erp.pick_list_line k JOIN erp.pick_list p ON ((p.id = k.pick_list_id))) CROSS JOIN LATERAL ledger.site(NULL::uuid, k.bin_location_id, k.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code)) WHERE ((k.product_id = unmet_units.product_id) AND (k.state = 'open'::text) AND (p.warehouse_id = unmet_units.warehouse_id)) UNION ALL SELECT l.bin_location_id, l.batch_id, l.quantity FROM unnest(unmet_units.lines) l(product_id, warehouse_id, bin_location_id, quantity, batch_id, order_line_item_id) WHERE ((l.product_id = unmet_units.product_id) AND (l.warehouse_id = unmet_units.warehouse_id))) x WHERE (num_nonnulls(x.bin, x.batch) > 0) GROUP BY x.bin, x.batch), bin AS MATERIALIZED (SELECT n.bin, ((row_number() OVER (ORDER BY n.bin))::integer - 1) AS nth FROM need n WHERE ((n.batch IS NULL) AND (EXISTS (SELECT FROM need b WHERE (b.bin IS NULL))))), lack AS MATERIALIZED (SELECT n.bin, n.batch, n.units FROM need n UNION ALL SELECT t.bin_location_id, u.batch, (- u.units) FROM ((ledger.stock s CROSS JOIN LATERAL ledger.site(s.warehouse_id, s.bin_location_id, s.stock_container_id) t(warehouse_id, bin_location_id, is_sellable, fulfillment_order_id, "position", code)) CROSS JOIN LATERAL (SELECT b.id AS batch, k.quantity AS units FROM (ledger.batch_stock k JOIN erp.batch b ON ((b.id = k.batch_id))) WHERE ((k.stock_id = s.id) AND (NOT b.is_held) AND COALESCE((b.best_before_date >= (SELECT erp.local_date(now()) AS local_date)), true)) UNION ALL SELECT NULL::uuid, (s.quantity - COALESCE(sum(k.quantity), (0)::bigint)) FROM ledger.batch_stock k WHERE (k.stock_id = s.id)) u) WHERE ((s.product_id = unmet_units.product_id) AND (s.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) AND (t.warehouse_id = unmet_units.warehouse_id) AND t.is_sellable AND (t.fulfillment_order_id IS NULL) AND (EXISTS (SELECT FROM bin)))), chosen AS (SELECT m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END AS batch, sum(k.units) AS units FROM (((generate_series(0, ((1 << (SELECT (LEAST(count(*), (10)::bigint))::integer AS "least" FROM bin)) - 1)) m(mask) CROSS JOIN lack k) LEFT JOIN bin b ON ((b.bin = k.bin))) CROSS JOIN LATERAL (VALUES (COALESCE(((b.nth < 10) AND ((m.mask & (1 << (b.nth % 10))) <> 0)), false))) i(is_in)) WHERE ((EXISTS (SELECT FROM bin)) AND (i.is_in OR (k.batch IN (SELECT n.batch FROM need n)))) GROUP BY m.mask, i.is_in, CASE WHEN (NOT i.is_in) THEN k.batch ELSE NULL::uuid END) SELECT COALESCE(max(c.units), (0)::bigint) AS "coalesce" FROM (SELECT (sum(CASE WHEN c_1.is_in THEN c_1.units ELSE GREATEST(c_1.units, (0)::numeric) END))::bigint AS units FROM chosen c_1 GROUP BY c_1.mask) c);
 grant execute on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) to service_ledger;
-comment on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) is 'Returns how many units of reservations of a product in a warehouse cannot be had at the same time: some name a bin, and others a batch that lies there. Counts active reservations, the units that pick lists will take, and the given lines. By Hall''s theorem, for up to ten bins. Returns 0 unless both kinds exist.';
+comment on function ledger.unmet_units(uuid,uuid,ledger.reservation_line[]) is 'Returns how many promised units of a product in a warehouse cannot be had at the same time: some name a bin, and others a batch that lies there. Counts what ledger.named_promises returns, the units that pick lists will take, and the given lines. By Hall''s theorem, for up to ten bins. Returns 0 unless both kinds exist.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_figures_of_batch_stock()
  RETURNS trigger
@@ -56457,7 +56696,27 @@ BEGIN ATOMIC
              c.amount,
              c.goods_receipt_id,
              valuation.received_of(c.goods_receipt_id, c.product_id, c.sequence) AS received
-            FROM valuation.landed_cost c
+            FROM ( SELECT l.id,
+                     l.goods_receipt_id,
+                     l.product_id,
+                     l.amount,
+                     l.day,
+                     l.sequence,
+                     l.note,
+                     l.created_at
+                    FROM valuation.landed_cost l
+                   WHERE ((NOT valuation.is_small(bookings.run)) AND (((bookings.run).products IS NULL) OR (l.product_id = ANY ((bookings.run).products))))
+                 UNION ALL
+                  SELECT l.id,
+                     l.goods_receipt_id,
+                     l.product_id,
+                     l.amount,
+                     l.day,
+                     l.sequence,
+                     l.note,
+                     l.created_at
+                    FROM valuation.landed_cost l
+                   WHERE (valuation.is_small(bookings.run) AND (l.product_id = ANY ((bookings.run).products)))) c
          UNION ALL
           SELECT w.id,
              w.product_id,
@@ -56467,8 +56726,26 @@ BEGIN ATOMIC
              w.amount,
              NULL::uuid,
              NULL::bigint
-            FROM valuation.write_down w) b
-   WHERE ((b.sequence <= (bookings.run).upto) AND ((b.sequence > (bookings.run).after) OR (b.day > (bookings.run).after_day)) AND (((bookings.run).day IS NULL) OR (b.day <= (bookings.run).day)) AND (((bookings.run).products IS NULL) OR (b.product_id = ANY ((bookings.run).products))) AND ((b.kind <> 'landed_cost'::text) OR (b.received IS NOT NULL)));
+            FROM ( SELECT d.id,
+                     d.product_id,
+                     d.amount,
+                     d.day,
+                     d.sequence,
+                     d.reason,
+                     d.created_at
+                    FROM valuation.write_down d
+                   WHERE ((NOT valuation.is_small(bookings.run)) AND (((bookings.run).products IS NULL) OR (d.product_id = ANY ((bookings.run).products))))
+                 UNION ALL
+                  SELECT d.id,
+                     d.product_id,
+                     d.amount,
+                     d.day,
+                     d.sequence,
+                     d.reason,
+                     d.created_at
+                    FROM valuation.write_down d
+                   WHERE (valuation.is_small(bookings.run) AND (d.product_id = ANY ((bookings.run).products)))) w) b
+   WHERE ((b.sequence <= (bookings.run).upto) AND ((b.sequence > (bookings.run).after) OR (b.day > (bookings.run).after_day)) AND (((bookings.run).day IS NULL) OR (b.day <= (bookings.run).day)) AND ((b.kind <> 'landed_cost'::text) OR (b.received IS NOT NULL)));
 END;
 grant execute on function valuation.bookings(valuation.run) to service_writer;
 comment on function valuation.bookings(valuation.run) is 'Returns the costs of purchase and write-downs of the open period. received has the units of the receipt that had come into stock.';
@@ -56652,20 +56929,19 @@ CREATE OR REPLACE FUNCTION valuation.cost_of_fulfillment(fulfillment_id uuid)
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  method constant text := valuation.method_on(erp.local_date(now()));
-  upto constant bigint := (
-    select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1
-  );
+  run valuation.run;
   movements uuid[];
-  products uuid[];
   closed numeric;
   is_complete boolean;
 begin
   if not auth.has_scope('valuation:read') then
     return null;
   end if;
-  select array_agg(m.id) filter (where c.value is null), array_agg(distinct m.product_id), sum(- c.value)
-  into movements, products, closed
+  run := valuation.run_of(valuation.method_on(erp.local_date(now())),
+    (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), null, null);
+  select array_agg(m.id) filter (where c.value is null),
+    array_agg(distinct m.product_id) filter (where c.value is null), sum(- c.value)
+  into movements, run.products, closed
   from erp.fulfillment_line_item l
   join erp.fulfillment_stock_movement f on f.fulfillment_line_item_id = l.id
   join ledger.stock_movement m on m.id = f.stock_movement_id
@@ -56676,12 +56952,12 @@ begin
   where l.fulfillment_id = cost_of_fulfillment.fulfillment_id;
   if movements is null then
     return closed;
-  elsif exists (select from valuation.faults(method, upto, products)) then
-    return null;
   end if;
-  select coalesce(closed, 0) - sum(c.value), count(*) = cardinality(movements)
+  select coalesce(closed, 0) - sum(e.value) filter (where e.type = 'cost') * 0.000001,
+    count(*) filter (where e.type = 'cost') = cardinality(movements) and bool_and(e.type = 'cost')
   into closed, is_complete
-  from valuation.costs(method, upto, products) c where c.stock_movement_id = any (movements);
+  from valuation.entries(run, true) e
+  where e.type = 'fault' or e.type = 'cost' and e.stock_movement_id = any (movements);
   return case when is_complete then closed end;
 end
 $function$;
@@ -56700,31 +56976,46 @@ CREATE OR REPLACE FUNCTION valuation.cost_of_order(order_id uuid)
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  method constant text := valuation.method_on(erp.local_date(now()));
-  upto constant bigint := (
-    select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1
-  );
-  products constant uuid[] := array(
-    select s.product_id from ledger.stock s where s.order_id = cost_of_order.order_id
-  );
+  run valuation.run;
+  is_complete boolean;
+  change bigint;
 begin
-  if not auth.has_scope('valuation:read') or exists (
-    select from ledger.stock_movement m where m.destination_order_id = cost_of_order.order_id
-      and not exists (select from ledger.movement_sequence s where s.movement_id = m.id)
-  ) or exists (select from valuation.faults(method, upto, products)) then
+  if not auth.has_scope('valuation:read') then
     return null;
   end if;
+  run := valuation.run_of(valuation.method_on(erp.local_date(now())),
+    (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), null, null);
+  -- Only what has changed since the closed report is calculated
+  select array_agg(distinct m.product_id) filter (where s.sequence > run.after),
+    count(*) filter (where m.comes and s.sequence is null) = 0
+  into run.products, is_complete
+  from (
+    select m.id, m.product_id, true as comes from ledger.stock_movement m
+    where m.destination_order_id = cost_of_order.order_id
+    union all
+    select m.id, m.product_id, false from ledger.stock_movement m
+    where m.source_order_id = cost_of_order.order_id
+  ) m
+  left join ledger.movement_sequence s on s.movement_id = m.id;
+  if is_complete and run.products is not null then
+    select count(*) filter (where e.type = 'fault') = 0,
+      sum(case when m.destination_order_id = cost_of_order.order_id then e.pool_value else - e.pool_value end)
+        filter (where e.type <> 'fault')
+    into is_complete, change
+    from valuation.entries(run, true) e
+    left join ledger.stock_movement m on m.id = e.stock_movement_id
+      and cost_of_order.order_id in (m.source_order_id, m.destination_order_id)
+    where e.type = 'fault' or m.id is not null;
+  end if;
   return (
-    select coalesce(sum(coalesce(o.value, c.value)), 0)
+    select case when is_complete then coalesce(sum(c.value), 0) + coalesce(change, 0) * 0.000001 end
     from (
-      select * from valuation.outside(method, upto, products) o where o.place = cost_of_order.order_id::text
-    ) o
-    full join (
-      select distinct on (c.product_id) c.product_id, c.value
-      from valuation.report_outside c join valuation.report r on r.id = c.report_id and r.voided_at is null
+      select distinct on (c.product_id) c.value
+      from valuation.report_outside c
+      join valuation.report r on r.id = c.report_id and r.voided_at is null
       where c.place = cost_of_order.order_id::text
       order by c.product_id, r.number desc
-    ) c using (product_id)
+    ) c
   );
 end
 $function$;
@@ -56874,6 +57165,8 @@ CREATE OR REPLACE FUNCTION valuation.entries(run valuation.run, details boolean,
  SET plan_cache_mode TO 'force_custom_plan'
  SET enable_mergejoin TO 'off'
  SET enable_bitmapscan TO 'off'
+ SET enable_seqscan TO 'on'
+ SET enable_hashjoin TO 'on'
  SET work_mem TO '64MB'
 AS $function$
 declare
@@ -56884,6 +57177,8 @@ declare
   -- Places outside by slot: units and value from before, and from this period
   old_q bigint[]; old_v bigint[]; own_q bigint[]; own_v bigint[]; supply boolean[]; unpriced boolean[];
 begin
+  perform set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
+  where valuation.is_small(run);
   if is_period and counts is null then
     -- Units leave at the average of all units of the period, so a first pass calculates the average
     select array_agg(x.pool_quantity order by x.product_id), array_agg(x.pool_value order by x.product_id)
@@ -56899,8 +57194,7 @@ begin
     end if;
     f := e.from_slot; t := e.to_slot; own := 0; old := 0; own_part := 0; part := 0;
     if e.type = 'out' then
-      p := valuation.without_units(p, e.quantity);
-      entered := - p.moved;
+      p := valuation.without_units(p, e.quantity); entered := - p.moved;
       if is_period then own := e.quantity; own_part := p.moved;
       else old := e.quantity; part := p.moved;
       end if;
@@ -56917,9 +57211,8 @@ begin
     end if;
     if e.type = 'in' then
       if e.value is not null then old := e.quantity; part := e.value; end if;
-      p := valuation.with_arrival(p, e.quantity, old, part, own,
-        e.value is not null or supply[f] and not unpriced[f], unpriced[f], e.is_unvalued,
-        e.goods_receipt_id);
+      p := valuation.with_arrival(p, e.quantity, old, part, own, e.value is not null or supply[f]
+        and not unpriced[f], unpriced[f], e.is_unvalued, e.goods_receipt_id);
       entered := p.moved;
       if p.is_unvalued then
         return next row ('fault', e.product_id, e.sequence, e.id, 'PRICE_MISSING', e.quantity, null, null,
@@ -56930,10 +57223,10 @@ begin
       old_q[t] := old_q[t] + old; old_v[t] := old_v[t] + part;
     end if;
     if details and e.type in ('in', 'out', 'carry') then
-      return next row (case when e.type = 'carry' then 'carry' else 'cost' end, e.product_id, e.sequence,
-        e.id, e.kind, case when e.type = 'out' then - e.quantity else e.quantity end,
-        case when e.type <> 'carry' then entered end, own + old,
-        own_part + part, null, null, null, null, e.goods_receipt_id)::valuation.entry;
+      return next row (case e.type when 'carry' then 'carry' else 'cost' end, e.product_id, e.sequence, e.id,
+        e.kind, case when e.type = 'out' then - e.quantity else e.quantity end, case when e.type <> 'carry'
+        then entered end, own + old, own_part + part, null, null, null, null, e.goods_receipt_id
+      )::valuation.entry;
     end if;
   end loop;
   if p.product_id is not null then return next valuation.state_of(p); end if;
@@ -56987,9 +57280,31 @@ BEGIN ATOMIC
      false,
      false,
      NULL::uuid AS uuid
-    FROM (valuation.report_product s
+    FROM (( SELECT r.report_id,
+             r.product_id,
+             r.product_number,
+             r.quantity,
+             r.value,
+             r.last_unit_cost,
+             r.layers,
+             r.landed_expense,
+             r.variance
+            FROM valuation.report_product r
+           WHERE ((NOT valuation.is_small(events.run)) AND (((events.run).products IS NULL) OR (r.product_id = ANY ((events.run).products))))
+         UNION ALL
+          SELECT r.report_id,
+             r.product_id,
+             r.product_number,
+             r.quantity,
+             r.value,
+             r.last_unit_cost,
+             r.layers,
+             r.landed_expense,
+             r.variance
+            FROM valuation.report_product r
+           WHERE (valuation.is_small(events.run) AND (r.product_id = ANY ((events.run).products)))) s
       JOIN erp.product p ON ((p.id = s.product_id)))
-   WHERE ((s.report_id = (events.run).report_id) AND (((events.run).products IS NULL) OR (s.product_id = ANY ((events.run).products))))
+   WHERE (s.report_id = (events.run).report_id)
  UNION ALL
   SELECT p.product_id,
      '-1'::integer,
@@ -57021,7 +57336,12 @@ BEGIN ATOMIC
          END AS "case",
      m.kind,
      m.quantity,
-     (((o.unit_value * (m.quantity)::numeric) * (1000000)::numeric))::bigint AS int8,
+         CASE
+             WHEN (m.arrives AND (m.special_place IS NOT NULL)) THEN ( SELECT (((o.unit_value * (m.quantity)::numeric) * (1000000)::numeric))::bigint AS int8
+                FROM valuation.opening_value o
+               WHERE (o.stock_movement_id = m.id))
+             ELSE NULL::bigint
+         END AS "case",
      NULL::bigint,
      NULL::jsonb,
      f.slot,
@@ -57030,10 +57350,9 @@ BEGIN ATOMIC
      false,
      false,
      m.from_receipt_id
-    FROM (((movement m
+    FROM ((movement m
       LEFT JOIN pool f ON (((f.product_id = m.product_id) AND (f.place = m.from_place))))
       LEFT JOIN pool t ON (((t.product_id = m.product_id) AND (t.place = m.to_place))))
-      LEFT JOIN valuation.opening_value o ON ((o.stock_movement_id = m.id)))
  UNION ALL
   SELECT b.product_id,
      b.sequence,
@@ -57176,6 +57495,14 @@ END;
 grant execute on function valuation.is_counted(uuid) to service_keeper;
 grant execute on function valuation.is_counted(uuid) to service_writer;
 comment on function valuation.is_counted(uuid) is 'Whether a closed stock valuation report counts a goods receipt, so that its prices are final.';
+
+CREATE OR REPLACE FUNCTION valuation.is_small(run valuation.run)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((run).products IS NOT NULL) AND (cardinality((run).products) <= 20));
+grant execute on function valuation.is_small(valuation.run) to service_writer;
+comment on function valuation.is_small(valuation.run) is 'Whether a calculation is of a few products. A plan that is made once looks up their rows by product: to plan again would take longer than the work. So statements have two branches, and run one of them.';
 
 CREATE OR REPLACE FUNCTION valuation.keep_counted()
  RETURNS trigger
@@ -57511,7 +57838,8 @@ BEGIN ATOMIC
              WHEN m.leaves THEN COALESCE(m.destination_special_stock_location_technical_name, m.destination_location_type_technical_name)
              ELSE COALESCE(m.source_special_stock_location_technical_name, m.source_location_type_technical_name)
          END AS "coalesce"
-    FROM ( SELECT v.id,
+    FROM ( SELECT v.sequence,
+             v.id,
              v.created_at,
              v.product_id,
              v.quantity,
@@ -57536,14 +57864,76 @@ BEGIN ATOMIC
              v.transaction_id,
              v.microseconds,
              v.booking_id,
-             s.sequence,
              (v.source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) AS leaves,
              (v.destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'stock_container'::text])) AS arrives,
              COALESCE(v.source_order_id, v.source_return_order_id, v.source_goods_receipt_id) AS from_place,
              COALESCE(v.destination_order_id, v.destination_return_order_id, v.destination_goods_receipt_id) AS to_place
-            FROM (ledger.movement_sequence s
-              JOIN ledger.stock_movement v ON ((v.id = s.movement_id)))
-           WHERE ((s.sequence > (movements.run).after) AND (s.sequence <= (movements.run).upto) AND (((movements.run).products IS NULL) OR (v.product_id = ANY ((movements.run).products))))) m
+            FROM ( SELECT s.sequence,
+                     w.id,
+                     w.created_at,
+                     w.product_id,
+                     w.quantity,
+                     w.source_location_type_technical_name,
+                     w.source_warehouse_id,
+                     w.source_bin_location_id,
+                     w.source_order_id,
+                     w.source_return_order_id,
+                     w.source_goods_receipt_id,
+                     w.source_stock_container_id,
+                     w.source_special_stock_location_technical_name,
+                     w.destination_location_type_technical_name,
+                     w.destination_warehouse_id,
+                     w.destination_bin_location_id,
+                     w.destination_order_id,
+                     w.destination_return_order_id,
+                     w.destination_goods_receipt_id,
+                     w.destination_stock_container_id,
+                     w.destination_special_stock_location_technical_name,
+                     w.process_type_technical_name,
+                     w.comment,
+                     w.transaction_id,
+                     w.microseconds,
+                     w.booking_id
+                    FROM (ledger.movement_sequence s
+                      JOIN ledger.stock_movement w ON ((w.id = s.movement_id)))
+                   WHERE ((NOT valuation.is_small(movements.run)) AND (s.sequence > (movements.run).after) AND (s.sequence <= (movements.run).upto) AND (((movements.run).products IS NULL) OR (w.product_id = ANY ((movements.run).products))))
+                 UNION ALL
+                  SELECT s.sequence,
+                     w.id,
+                     w.created_at,
+                     w.product_id,
+                     w.quantity,
+                     w.source_location_type_technical_name,
+                     w.source_warehouse_id,
+                     w.source_bin_location_id,
+                     w.source_order_id,
+                     w.source_return_order_id,
+                     w.source_goods_receipt_id,
+                     w.source_stock_container_id,
+                     w.source_special_stock_location_technical_name,
+                     w.destination_location_type_technical_name,
+                     w.destination_warehouse_id,
+                     w.destination_bin_location_id,
+                     w.destination_order_id,
+                     w.destination_return_order_id,
+                     w.destination_goods_receipt_id,
+                     w.destination_stock_container_id,
+                     w.destination_special_stock_location_technical_name,
+                     w.process_type_technical_name,
+                     w.comment,
+                     w.transaction_id,
+                     w.microseconds,
+                     w.booking_id
+                    FROM (ledger.stock_movement w
+                      CROSS JOIN LATERAL ( SELECT n.sequence
+                            FROM ledger.movement_sequence n
+                           WHERE (n.movement_id = w.id)
+                          LIMIT 1) s)
+                   WHERE (valuation.is_small(movements.run) AND (w.product_id = ANY ((movements.run).products)) AND (w.id >= COALESCE(( SELECT c.least_id_after
+                            FROM ledger.closing c
+                           WHERE (c.sequence <= (movements.run).after)
+                           ORDER BY c.sequence DESC
+                          LIMIT 1), '00000000-0000-0000-0000-000000000000'::uuid)) AND (s.sequence > (movements.run).after) AND (s.sequence <= (movements.run).upto))) v) m
    WHERE ((m.leaves <> m.arrives) OR ((NOT m.leaves) AND (m.from_place IS NOT NULL)));
 END;
 grant execute on function valuation.movements(valuation.run) to service_writer;
@@ -57607,45 +57997,30 @@ CREATE OR REPLACE FUNCTION valuation.outside(method text, upto bigint, products 
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT o.place_type,
-     o.place,
-     o.product_id,
-     o.quantity,
-     o.value
-    FROM valuation.outside_of(valuation.run_of(outside.method, outside.upto, outside.products, outside.day)) o(place_type, place, product_id, quantity, value);
-END;
-grant execute on function valuation.outside(text,bigint,uuid[],date) to service_writer;
-comment on function valuation.outside(text,bigint,uuid[],date) is 'Returns orders, return orders and goods receipts whose content changed since the newest closed report: units that came with a value, and this value. A receipt of goods that were bought has its lines until they are put away.';
-
-CREATE OR REPLACE FUNCTION valuation.outside_of(run valuation.run)
- RETURNS TABLE(place_type text, place text, product_id uuid, quantity bigint, value numeric)
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-BEGIN ATOMIC
  SELECT c.type,
      (c.place)::text AS place,
      c.product_id,
      (a.quantity + c.quantity),
      (((a.value + c.value))::numeric * 0.000001)
-    FROM (( SELECT e.product_id,
+    FROM ((valuation.run_of(outside.method, outside.upto, outside.products, outside.day) run(method, report_id, report_number, after, after_day, upto, day, products)
+      CROSS JOIN LATERAL ( SELECT e.product_id,
              p.place,
              (sum((p.sign * e.pool_quantity)))::bigint AS quantity,
              (sum((p.sign * e.pool_value)))::bigint AS value,
              min(p.type) AS type
-            FROM ((valuation.entries(outside_of.run, true) e(type, product_id, sequence, stock_movement_id, kind, quantity, value, pool_quantity, pool_value, last_unit_cost, layers, landed_expense, variance, goods_receipt_id)
+            FROM ((valuation.entries(run.*, true) e(type, product_id, sequence, stock_movement_id, kind, quantity, value, pool_quantity, pool_value, last_unit_cost, layers, landed_expense, variance, goods_receipt_id)
               JOIN ledger.stock_movement m ON ((m.id = e.stock_movement_id)))
               CROSS JOIN LATERAL ( VALUES (COALESCE(m.source_order_id, m.source_return_order_id, m.source_goods_receipt_id),m.source_location_type_technical_name,'-1'::integer), (COALESCE(m.destination_order_id, m.destination_return_order_id, m.destination_goods_receipt_id),m.destination_location_type_technical_name,1)) p(place, type, sign))
            WHERE ((e.type = ANY (ARRAY['cost'::text, 'carry'::text])) AND (p.place IS NOT NULL))
-           GROUP BY e.product_id, p.place) c
-      CROSS JOIN LATERAL valuation.pool_at((outside_of.run).report_number, c.place,
+           GROUP BY e.product_id, p.place) c)
+      CROSS JOIN LATERAL valuation.pool_at(run.report_number, c.place,
          CASE
              WHEN (c.type = 'goods_receipt'::text) THEN c.place
              ELSE NULL::uuid
          END, c.product_id) a(quantity, value, is_unpriced, is_supply));
 END;
-grant execute on function valuation.outside_of(valuation.run) to service_writer;
-comment on function valuation.outside_of(valuation.run) is 'Returns the content of orders, return orders and goods receipts that changed in the open period.';
+grant execute on function valuation.outside(text,bigint,uuid[],date) to service_writer;
+comment on function valuation.outside(text,bigint,uuid[],date) is 'Returns orders, return orders and goods receipts whose content changed since the newest closed report: units that came with a value, and this value. A receipt of goods that were bought has its lines until they are put away.';
 
 CREATE OR REPLACE FUNCTION valuation.part_of(value bigint, units bigint, all_units bigint)
  RETURNS bigint

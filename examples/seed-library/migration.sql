@@ -113,10 +113,21 @@ comment on function api_unstable.seed_packets_age_in_days(api_unstable.seed_pack
 -- A mutation: what it does, which all versions share, and what clients see of it
 grant usage on schema seed_library to service_writer;
 select api_meta.allow('service_writer', 'seed_library.loan', 'select', 'insert (packet_id, borrower, days)');
+select api_meta.allow('service_writer', 'seed_library.packet', 'select');
 
 create function seed_library.lend(packet bigint, borrower text, days integer) returns uuid
-language sql set search_path = pg_catalog, pg_temp as $$
-  insert into seed_library.loan (packet_id, borrower, days) values (packet, borrower, coalesce(days, 28)) returning id
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  made uuid;
+begin
+  perform from seed_library.packet p where p.id = packet;
+  if not found then
+    perform mutation.refuse_missing('packet', '{packet_id}');
+  end if;
+  insert into seed_library.loan (packet_id, borrower, days) values (packet, borrower, coalesce(days, 28))
+  returning id into made;
+  return made;
+end
 $$;
 comment on function seed_library.lend(bigint, text, integer) is 'Lends a packet to somebody.';
 grant execute on function seed_library.lend(bigint, text, integer) to service_writer;

@@ -19,12 +19,7 @@ export function printEnvironmentFile(topics: Record<string, Setting<unknown>[]>)
 export function printSettingsPage(topics: Record<string, Setting<unknown>[]>): string {
   const parts = Object.entries(topics).map(([topic, settings]) => {
     const rows = settings.map(({ name, kind, fallback, doc }) =>
-      row(
-        `\`${name}\``,
-        fallback ? `\`${fallback}\`` : "",
-        kind.expected.replace("a whole number from ", ""),
-        doc,
-      ),
+      row(`\`${name}\``, fallback ? `\`${fallback}\`` : "", kind.expected, doc),
     );
     return `## ${topic}\n\n${row("Setting", "Default", "Value", "Description")}|---|---|---|---|\n${rows.join("")}`;
   });

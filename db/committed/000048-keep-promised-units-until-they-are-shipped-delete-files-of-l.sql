@@ -1,5 +1,5 @@
 --! Previous: sha1:f80c69872fc6b4dc3427a9fbadd1f619f6f35034
---! Hash: sha1:a303759d1aa84a15a9a37c4165f42bf080de4319
+--! Hash: sha1:e46c1d578b47eb281e21552809c8beade3f890eb
 --! Message: Keep promised units until they are shipped, delete files of labels by age, and calculate costs of orders once
 
 --! split: 10-hold.sql
@@ -161,12 +161,10 @@ begin
       from new_rows n where n.open_quantity > 0 and n.order_line_item_id is null);
     lines := array(select n.order_line_item_id from new_rows n
       where n.open_quantity > 0 and n.order_line_item_id is not null);
-    if exists (select from new_rows n where num_nonnulls(n.bin_location_id, n.batch_id) > 0) then
-      delete from ledger.named_reservation x using erp.stock_reservation r
-      where x.product_id in (
-        select n.product_id from new_rows n where num_nonnulls(n.bin_location_id, n.batch_id) > 0
-      ) and r.id = x.reservation_id and not ledger.may_owe_units(r);
-    end if;
+    delete from ledger.named_reservation x using erp.stock_reservation r
+    where x.product_id in (
+      select n.product_id from new_rows n where num_nonnulls(n.bin_location_id, n.batch_id) > 0
+    ) and r.id = x.reservation_id and not ledger.may_owe_units(r);
   elsif tg_op = 'DELETE' then
     promised := array(select row (o.warehouse_id, o.product_id, - o.open_quantity)::ledger.change
       from old_rows o where o.open_quantity > 0);
@@ -225,7 +223,7 @@ begin
     having sum(c.quantity) <> 0
   ) c
   where l.id = c.item_id and exists (select from erp.fulfillment_order f where f.id = l.fulfillment_order_id);
-  -- What comes back is promised by name again
+  -- Reservations name the units again that come back
   if exists (select from unnest(changes) c where c.quantity < 0) then
     insert into ledger.named_reservation (reservation_id, product_id, warehouse_id)
     select distinct r.id, r.product_id, r.warehouse_id
@@ -1683,10 +1681,10 @@ begin
       old_q[t] := old_q[t] + old; old_v[t] := old_v[t] + part;
     end if;
     if details and e.type in ('in', 'out', 'carry') then
-      return next row (case e.type when 'carry' then 'carry' else 'cost' end, e.product_id, e.sequence, e.id,
-        e.kind, case when e.type = 'out' then - e.quantity else e.quantity end, case when e.type <> 'carry'
-        then entered end, own + old, own_part + part, null, null, null, null, e.goods_receipt_id
-      )::valuation.entry;
+      return next row (case when e.type = 'carry' then 'carry' else 'cost' end, e.product_id, e.sequence,
+        e.id, e.kind, case when e.type = 'out' then - e.quantity else e.quantity end,
+        case when e.type <> 'carry' then entered end, own + old,
+        own_part + part, null, null, null, null, e.goods_receipt_id)::valuation.entry;
     end if;
   end loop;
   if p.product_id is not null then return next valuation.state_of(p); end if;

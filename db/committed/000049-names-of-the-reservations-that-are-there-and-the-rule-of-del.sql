@@ -1,5 +1,5 @@
---! Previous: sha1:a303759d1aa84a15a9a37c4165f42bf080de4319
---! Hash: sha1:da2078c38fb10d2f2decb4ed91653404d9fe9870
+--! Previous: sha1:e46c1d578b47eb281e21552809c8beade3f890eb
+--! Hash: sha1:1aacfdfd573726a6eb0ffcd99873495c1d558d19
 --! Message: Names of the reservations that are there, and the rule of deleted files of labels
 
 --! split: 1-current.sql

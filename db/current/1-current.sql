@@ -1,1 +1,1 @@
--- Enter migration here
+--!include erp/document_amounts.sql

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createDocument } from "../pdf/document-shop.ts";
 import { Random } from "../lib/random.ts";
 import { seed } from "../lib/seed.ts";
-import { until } from "../lib/until.ts";
 import { openNumberShop } from "./number-shop.ts";
 import type { NumberShop } from "./number-shop.ts";
 
@@ -37,8 +37,10 @@ const sequence = (length: number, first = 1) => Array.from({ length }, (_, i) =>
 
 type Fate = "commit" | "rollback" | "refused" | "killed";
 
-test("64 clients, refusals, roll-backs and killed connections leave neither gaps nor duplicates", async () => {
-  const [clientCount, ordersOfClient] = [64, 3];
+test("clients at once, refusals, roll-backs and killed connections leave neither gaps nor duplicates", async () => {
+  // Each client prepares its statements anew, a quarter of a second of one core: test:long has 64
+  const clientCount = Number(process.env.NUMBER_CLIENTS ?? 16);
+  const ordersOfClient = 6;
   const random = new Random(seed);
   const fates = random.rounds<Fate>(["commit", "commit", "commit", "rollback", "refused", "killed"]);
   const jobs: { order: string; fate: Fate; types: string[] }[] = [];
@@ -101,23 +103,15 @@ test("64 clients, refusals, roll-backs and killed connections leave neither gaps
   void clients.finally(() => (working = false)).catch(() => {});
   // Clients that wait for a number die, too
   let killed = 0;
-  await until(async () => {
-    if (killed === 40) return !working;
+  for (; working && killed < 24; await sleep(50)) {
     const { rowCount } = await admin.query(`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'
       order by query_start limit 1`);
     killed += rowCount!;
-    return !working;
-  });
+  }
   await clients;
 
-  console.log(
-    failures.length,
-    failures.filter((x) => x === "57P01").length,
-    failures.filter((x) => x === "UE001").length,
-    committed.length,
-  );
   const counts = (code: string) => failures.filter((each) => each === code).length;
   // 57P01 is the death of a connection; the client may also only see it closed
   const others = failures.filter(
@@ -140,7 +134,7 @@ test("64 clients, refusals, roll-backs and killed connections leave neither gaps
     count(outletCounters),
     count(notes, 10_001),
   ];
-  assert.ok(regularCount > 20 && outletCount > 20);
+  assert.ok(regularCount > 10 && outletCount > 10);
   assert.equal(noteCount, regularCount + outletCount);
   const { rows: kept } = await shop.owner.query("select id from erp.document where id = any ($1)", [
     committed,

@@ -48,21 +48,22 @@ async function listFiles(): Promise<string[]> {
 async function findMistakes(path: string): Promise<Finding[]> {
   const text = await readFile(resolve(root, path), "utf8");
   if (path.endsWith(".md")) return lintProse(text, "document");
-  if (path.endsWith(".graphql")) return findInComments(descriptions(text), "comment");
+  if (path.endsWith(".graphql")) return findInComments(text, descriptions(text), "comment");
   const comments = path.endsWith(".sql") ? sqlComments(text) : docComments(text);
   return [
-    ...(await findInComments(comments, "comment")),
-    ...(await findInComments(lineComments(text), "document")),
+    ...(await findInComments(text, comments, "comment")),
+    ...(await findInComments(text, lineComments(text), "document")),
   ];
 }
 
-async function findInComments(comments: Comment[], kind: ProseKind): Promise<Finding[]> {
-  const findings = await Promise.all(
-    comments.map(async ({ line, text }) =>
-      (await lintProse(text, kind)).map((finding) => ({ ...finding, line: line + finding.line - 1 })),
-    ),
-  );
-  return findings.flat();
+async function findInComments(source: string, comments: Comment[], kind: ProseKind): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const { begin, text } of comments)
+    for (const finding of await lintProse(text, kind)) {
+      const linesBefore = source.slice(0, begin).split("\n").length - 1;
+      found.push({ ...finding, line: linesBefore + finding.line });
+    }
+  return found;
 }
 
 const program = new Program("check-prose").description(

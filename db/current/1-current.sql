@@ -1,1 +1,3 @@
 --!include erp/document_amounts.sql
+--!include api_meta/view_targets.sql
+--!include api_meta/describe.sql

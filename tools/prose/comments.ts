@@ -1,15 +1,15 @@
 import { parse, visit } from "graphql";
 
-/** A comment of a program: its text as Markdown, and the line on which it begins. */
+/** A comment of a program: where it begins, and its text as Markdown. */
 export interface Comment {
-  line: number;
+  begin: number;
   text: string;
 }
 
 /** Reads the doc comments of TypeScript, without their tags. */
 export function docComments(code: string): Comment[] {
   return [...code.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map((found) => ({
-    line: lineAt(code, found.index),
+    begin: found.index,
     text: found[1]!
       .replaceAll(/^[ \t]*\*[ \t]?/gm, "")
       .replaceAll(/\{@link (\w+)[^}]*\}/g, "`$1`")
@@ -21,7 +21,7 @@ export function docComments(code: string): Comment[] {
 /** Reads the comments of TypeScript and SQL that end with their line. Adjacent lines are one comment. */
 export function lineComments(code: string): Comment[] {
   return [...code.matchAll(/^[ \t]*(\/\/|--) (?![!#]).*(?:\n[ \t]*\1 .*)*/gm)].map((found) => ({
-    line: lineAt(code, found.index),
+    begin: found.index,
     text: found[0].replaceAll(/^[ \t]*(\/\/|--) /gm, ""),
   }));
 }
@@ -36,7 +36,7 @@ export function sqlComments(code: string): Comment[] {
       .replaceAll("''", "'")
       .replaceAll("\\n", "\n");
     return {
-      line: lineAt(code, found.index),
+      begin: found.index,
       text: (quoted ?? found[3]!).replaceAll(/^@.*$/gm, "").trim(),
     };
   });
@@ -48,10 +48,8 @@ export function descriptions(sdl: string): Comment[] {
   visit(parse(sdl), {
     enter(node) {
       const text = "description" in node ? node.description : undefined;
-      if (text?.loc !== undefined) found.push({ line: text.loc.startToken.line, text: text.value });
+      if (text?.loc !== undefined) found.push({ begin: text.loc.start, text: text.value });
     },
   });
   return found;
 }
-
-const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length;

@@ -29,9 +29,21 @@ const kernel = new TextlintKernel();
 const plugins = [{ pluginId: "markdown", plugin: markdown.default }];
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
+const rules = { document: rulesFor("document"), comment: rulesFor("comment") };
+
 /** Finds the places where Markdown breaks a rule. Some rules are only for documents or comments. */
 export async function lintProse(text: string, kind: ProseKind): Promise<Finding[]> {
-  const rules = wordRules
+  const { messages } = await kernel.lintText(text, {
+    ext: ".md",
+    filePath: "text.md",
+    plugins,
+    rules: rules[kind],
+  });
+  return messages.map(({ ruleId, message, loc }) => ({ rule: ruleId, line: loc.start.line, message }));
+}
+
+function rulesFor(kind: ProseKind) {
+  const words = wordRules
     .filter(({ only }) => only === undefined || only === kind)
     .map(({ id, pattern, at, instead }) => {
       const source = pattern.replaceAll(" ", "\\s+");
@@ -46,13 +58,7 @@ export async function lintProse(text: string, kind: ProseKind): Promise<Finding[
         );
       });
     });
-  const { messages } = await kernel.lintText(text, {
-    ext: ".md",
-    filePath: "text.md",
-    plugins,
-    rules: [...rules, rule("long-sentence", longSentences)],
-  });
-  return messages.map(({ ruleId, message, loc }) => ({ rule: ruleId, line: loc.start.line, message }));
+  return [...words, rule("long-sentence", longSentences)];
 }
 
 function longSentences(parts: Part[]): { at: number; message: string }[] {
@@ -64,11 +70,17 @@ function longSentences(parts: Part[]): { at: number; message: string }[] {
   });
 }
 
+/** The sentences of nodes, which all rules read. */
+const sentencesOfNodes = new WeakMap<object, Part[]>();
+
 /** Makes a rule of textlint from a function that finds mistakes in the sentences of a paragraph, heading or cell. */
 function rule(ruleId: string, find: (parts: Part[]) => { at: number; message: string }[]) {
   const reporter: Rule = ({ RuleError, getSource, locator, report }) => {
     const lintNode = (node: Parameters<typeof report>[0]) => {
-      for (const { at, message } of find(sentencesOf(node, getSource(node))))
+      let sentences = sentencesOfNodes.get(node);
+      if (sentences === undefined)
+        sentencesOfNodes.set(node, (sentences = sentencesOf(node, getSource(node))));
+      for (const { at, message } of find(sentences))
         report(node, new RuleError(message, { padding: locator.at(at) }));
     };
     return { Paragraph: lintNode, Header: lintNode, TableCell: lintNode };

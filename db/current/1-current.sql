@@ -1,3 +1,4 @@
 --!include erp/document_amounts.sql
 --!include api_meta/view_targets.sql
 --!include api_meta/describe.sql
+--!include bulk/cancel.sql

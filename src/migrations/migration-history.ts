@@ -108,6 +108,16 @@ export async function recordCommitted(
   );
 }
 
+/** Notes that a committed migration has been run, and leaves it to a later one to derive what follows from both. */
+export async function recordUnfinished(
+  client: pg.ClientBase,
+  migration: Parameters<typeof recordCommitted>[1],
+): Promise<void> {
+  await client.query("alter table graphile_migrate.migrations disable trigger user");
+  await recordCommitted(client, migration);
+  await client.query("alter table graphile_migrate.migrations enable trigger user");
+}
+
 /** Returns the number of the database, which another one of the same name doesn't have. */
 export async function readDatabaseOid(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ oid: number }>(

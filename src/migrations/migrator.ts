@@ -28,6 +28,7 @@ import {
 import {
   readCurrentContent,
   recordCommitted,
+  recordUnfinished,
   recordCurrent,
   readDatabaseOid,
   requireSameMigrations,
@@ -139,10 +140,13 @@ export class Migrator {
     );
     const after = await getMigrationsAfter(this.#settings, last);
     const wanted = after.filter(({ filename }) => Number.parseInt(filename) <= this.#upTo);
+    // Nobody has used a new database, so what follows from its migrations is derived once, at the end
+    const isNew = last === null;
     for (const migration of wanted) {
       await requireUntouched(migration);
       const text = compilePlaceholders(this.#settings, migration.body);
-      await this.#run(migration.realFilename, text, () => recordCommitted(this.#client, migration));
+      const note = isNew && migration !== wanted.at(-1) ? recordUnfinished : recordCommitted;
+      await this.#run(migration.realFilename, text, () => note(this.#client, migration));
     }
     // db/current comes after them, so it must run again
     if (wanted.length > 0) await this.#client.query("delete from graphile_migrate.current");

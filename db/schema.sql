@@ -5638,8 +5638,8 @@ begin
             select '@enum ' || split_part(e, ' ', 2) from unnest(v.enums) e
             where split_part(e, ' ', 1) = a.attname
           ),
-          case when a.attname <> all (v.full) and api_meta.has_null_elements(s.table_id, s.attnum, a.atttypid)
-            then '@nullElements' end,
+          case when y.typcategory = 'A' and a.attname <> all (v.full)
+            and api_meta.has_null_elements(s.table_id, s.attnum, a.atttypid) then '@nullElements' end,
           i.tags
         ) as tags,
         coalesce(
@@ -5652,6 +5652,7 @@ begin
         ) as text
       from tagged v
       join pg_attribute a on a.attrelid = v.view and a.attnum > 0 and not a.attisdropped
+      join pg_type y on y.oid = a.atttypid
       left join source s on s.view = v.view and s.attname = a.attname
       left join index_tag i on i.view = v.view and i.name = a.attname
       left join pg_description own on own.classoid = 'pg_class'::regclass
@@ -6927,24 +6928,24 @@ CREATE OR REPLACE FUNCTION api_meta.view_targets(view regclass)
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- WITH RECURSIVE stripped(tree) AS (
-          SELECT (w.ev_action)::text AS ev_action
-            FROM pg_rewrite w
+ WITH part AS (
+          SELECT q.n,
+             e.n AS ends,
+             e.text,
+             (((2 * q.n) - 1) - row_number() OVER (ORDER BY q.n, e.n)) AS depth
+            FROM ((pg_rewrite w
+              CROSS JOIN LATERAL string_to_table((w.ev_action)::text, '{QUERY '::text) WITH ORDINALITY q(text, n))
+              CROSS JOIN LATERAL string_to_table(q.text, ' :stmt_len '::text) WITH ORDINALITY e(text, n))
            WHERE ((w.ev_class = (view_targets.view)::oid) AND (w.rulename = '_RETURN'::name))
-         UNION ALL
-          SELECT ("left"(s.tree, (b.at - 1)) || substr(s.tree, (b.at + strpos(substr(s.tree, b.at), ':stmt_len'::text))))
-            FROM (stripped s
-              CROSS JOIN LATERAL ( SELECT ((length(s.tree) - strpos(reverse(s.tree), reverse('{QUERY'::text))) - 4) AS at) b)
-           WHERE (b.at > 2)
          ), outermost AS MATERIALIZED (
-          SELECT s.tree,
+          SELECT w.tree,
              ARRAY( SELECT "substring"(e.text, ':rtekind (\d+)'::text) AS "substring"
-                    FROM string_to_table(s.tree, '{RANGETBLENTRY '::text) WITH ORDINALITY e(text, n)
+                    FROM string_to_table(w.tree, '{RANGETBLENTRY '::text) WITH ORDINALITY e(text, n)
                    WHERE (e.n > 1)
                    ORDER BY e.n) AS kinds
-            FROM stripped s
-           ORDER BY (length(s.tree))
-          LIMIT 1
+            FROM ( SELECT string_agg(p.text, ''::text ORDER BY p.n, p.ends) AS tree
+                    FROM part p
+                   WHERE (p.depth = 1)) w
          ), target AS MATERIALIZED (
           SELECT split_part(e.text, ' :resno '::text, 1) AS expression,
              o.kinds,
@@ -12165,7 +12166,7 @@ create view api_unstable.events with (security_invoker=true) as
    FROM events.event;
 grant select on view api_unstable.events to service_api;
 comment on view api_unstable.events is '@primaryKey id
-@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read valuation:read return_orders:read stocktakes:read pick_lists:read quotes:read warehouses:read
+@requiresScopes batches:read bulk_operations:read customers:read documents:read fulfillment_orders:read goods_receipts:read orders:read pick_lists:read products:read quotes:read return_orders:read shipping_labels:read stocks:read stocktakes:read supplier_orders:read valuation:read warehouses:read
 @filters topic,sequence,occurred_at
 @log
 @fullLists changed_fields
@@ -19777,7 +19778,7 @@ begin
   ) then
     perform mutation.refuse('INVALID_STATE_TRANSITION', 'It has ended already.', '{id}');
   end if;
-  perform mutation.refuse_missing('bulk_operation', '{id}');
+  perform mutation.refuse_missing('bulk operation', '{id}');
 end
 $function$;
 grant execute on function bulk.cancel(uuid) to service_writer;
@@ -29614,6 +29615,7 @@ CREATE OR REPLACE FUNCTION erp.document_amounts(order_id uuid, tax_status text, 
  RETURNS jsonb
  LANGUAGE sql
  STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
 BEGIN ATOMIC
  SELECT jsonb_build_object('lines', l.lines, 'allowances', (d.discounts -> 'allowances'::text), 'charges', (d.discounts -> 'charges'::text), 'totals', jsonb_build_object('net', t.net, 'total', t.total, 'taxes', COALESCE(erp.document_taxes(p.pieces, document_amounts.exemption, document_amounts.locale), '[]'::jsonb), 'lineNet', ( SELECT COALESCE(sum(((e.line ->> 'net'::text))::numeric), (0)::numeric) AS "coalesce"
             FROM jsonb_array_elements(l.lines) e(line)), 'allowances', a.allowances, 'charges', a.charges)) AS jsonb_build_object
@@ -43352,16 +43354,15 @@ AS $function$
 declare
   log constant regclass := to_regclass('api_unstable.events');
   note constant text := obj_description(log, 'pg_class');
-  wanted constant text[] := array(select distinct t.scope from events.topic t where t.subscribable);
-  present constant text[] := regexp_split_to_array(substring(note from '(?n)^@requiresScopes +(.*)$'), ' +');
-  scopes constant text := (
-    select string_agg(s.scope, ' ' order by array_position(present, s.scope), s.scope)
-    from unnest(wanted) s (scope)
+  -- In an order that doesn't depend on which topic was there first
+  wanted constant text[] := array(
+    select distinct t.scope collate "C" from events.topic t where t.subscribable order by 1
   );
+  present constant text[] := regexp_split_to_array(substring(note from '(?n)^@requiresScopes +(.*)$'), ' +');
 begin
-  if not (present @> wanted and present <@ wanted) then
+  if present is distinct from wanted then
     execute format('comment on view %s is %L', log,
-      regexp_replace(note, '(?n)^@requiresScopes .*$', '@requiresScopes ' || scopes));
+      regexp_replace(note, '(?n)^@requiresScopes .*$', '@requiresScopes ' || array_to_string(wanted, ' ')));
   end if;
 end
 $function$;

@@ -1,4 +1,1 @@
---!include erp/document_amounts.sql
---!include api_meta/view_targets.sql
---!include api_meta/describe.sql
---!include bulk/cancel.sql
+-- Enter migration here

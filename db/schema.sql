@@ -6930,9 +6930,9 @@ CREATE OR REPLACE FUNCTION api_meta.view_targets(view regclass)
 BEGIN ATOMIC
  WITH part AS (
           SELECT q.n,
-             e.n AS ends,
+             e.n AS nth,
              e.text,
-             (((2 * q.n) - 1) - row_number() OVER (ORDER BY q.n, e.n)) AS depth
+             ((q.n - 1) - (row_number() OVER (ORDER BY q.n, e.n) - q.n)) AS depth
             FROM ((pg_rewrite w
               CROSS JOIN LATERAL string_to_table((w.ev_action)::text, '{QUERY '::text) WITH ORDINALITY q(text, n))
               CROSS JOIN LATERAL string_to_table(q.text, ' :stmt_len '::text) WITH ORDINALITY e(text, n))
@@ -6943,7 +6943,7 @@ BEGIN ATOMIC
                     FROM string_to_table(w.tree, '{RANGETBLENTRY '::text) WITH ORDINALITY e(text, n)
                    WHERE (e.n > 1)
                    ORDER BY e.n) AS kinds
-            FROM ( SELECT string_agg(p.text, ''::text ORDER BY p.n, p.ends) AS tree
+            FROM ( SELECT string_agg(p.text, ''::text ORDER BY p.n, p.nth) AS tree
                     FROM part p
                    WHERE (p.depth = 1)) w
          ), target AS MATERIALIZED (
@@ -43354,7 +43354,7 @@ AS $function$
 declare
   log constant regclass := to_regclass('api_unstable.events');
   note constant text := obj_description(log, 'pg_class');
-  -- In an order that doesn't depend on which topic was there first
+  -- Sorted, so that the order doesn't depend on which topic was there first
   wanted constant text[] := array(
     select distinct t.scope collate "C" from events.topic t where t.subscribable order by 1
   );

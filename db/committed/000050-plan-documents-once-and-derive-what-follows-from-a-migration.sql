@@ -1,5 +1,5 @@
 --! Previous: sha1:1aacfdfd573726a6eb0ffcd99873495c1d558d19
---! Hash: sha1:ca96ed6b3c3c7b7f9d879271378769f4b73105ca
+--! Hash: sha1:79df03282122066fd7c8e33896c20355c88443bb
 --! Message: Plan documents once, and derive what follows from a migration faster
 
 --! split: 1-current.sql
@@ -94,9 +94,8 @@ returns table (attnum smallint, expression text, origin oid, origin_attnum small
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
   with part as (
-    -- Queries are within each other. Each beginning is one deeper, what follows an end one less deep
-    select q.n, e.n as ends, e.text,
-      2 * q.n - 1 - row_number() over (order by q.n, e.n) as depth
+    -- Depth: how many queries have begun before a part, less those that have ended
+    select q.n, e.n as nth, e.text, (q.n - 1) - (row_number() over (order by q.n, e.n) - q.n) as depth
     from pg_rewrite w
     cross join string_to_table(w.ev_action::text, '{QUERY ') with ordinality q (text, n)
     cross join string_to_table(q.text, ' :stmt_len ') with ordinality e (text, n)
@@ -107,7 +106,7 @@ begin atomic
         select substring(e.text from ':rtekind (\d+)')
         from string_to_table(w.tree, '{RANGETBLENTRY ') with ordinality e (text, n) where e.n > 1 order by e.n
       ) as kinds
-    from (select string_agg(p.text, '' order by p.n, p.ends) as tree from part p where p.depth = 1) w
+    from (select string_agg(p.text, '' order by p.n, p.nth) as tree from part p where p.depth = 1) w
   ), target as materialized (
     -- Splitting a text is faster than a pattern for all of it
     select split_part(e.text, ' :resno ', 1) as expression, o.kinds,
@@ -238,7 +237,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   log constant regclass := to_regclass('api_unstable.events');
   note constant text := obj_description(log, 'pg_class');
-  -- In an order that doesn't depend on which topic was there first
+  -- Sorted, so that the order doesn't depend on which topic was there first
   wanted constant text[] := array(
     select distinct t.scope collate "C" from events.topic t where t.subscribable order by 1
   );

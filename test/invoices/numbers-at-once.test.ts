@@ -38,13 +38,12 @@ const sequence = (length: number, first = 1) => Array.from({ length }, (_, i) =>
 type Fate = "commit" | "rollback" | "refused" | "killed";
 
 test("clients at once, refusals, roll-backs and killed connections leave neither gaps nor duplicates", async () => {
-  // Each client prepares its statements anew, a quarter of a second of one core: test:long has 64
+  // Each client plans its statements anew, which takes a quarter of a second of one core: test:long has 64
   const clientCount = Number(process.env.NUMBER_CLIENTS ?? 16);
-  const ordersOfClient = 6;
   const random = new Random(seed);
   const fates = random.rounds<Fate>(["commit", "commit", "commit", "rollback", "refused", "killed"]);
   const jobs: { order: string; fate: Fate; types: string[] }[] = [];
-  for (let i = 0; i < clientCount * ordersOfClient; i++) {
+  for (let i = 0; i < 192; i++) {
     const types = ["invoice", "delivery_note"];
     jobs.push({
       order: await shop.order(),
@@ -103,7 +102,7 @@ test("clients at once, refusals, roll-backs and killed connections leave neither
   void clients.finally(() => (working = false)).catch(() => {});
   // Clients that wait for a number die, too
   let killed = 0;
-  for (; working && killed < 24; await sleep(50)) {
+  for (; working && killed < 40; await sleep(50)) {
     const { rowCount } = await admin.query(`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'
@@ -134,7 +133,7 @@ test("clients at once, refusals, roll-backs and killed connections leave neither
     count(outletCounters),
     count(notes, 10_001),
   ];
-  assert.ok(regularCount > 10 && outletCount > 10);
+  assert.ok(regularCount > 20 && outletCount > 20);
   assert.equal(noteCount, regularCount + outletCount);
   const { rows: kept } = await shop.owner.query("select id from erp.document where id = any ($1)", [
     committed,
